@@ -17,6 +17,27 @@ x = torch.empty(4096, device="cuda")
 scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
 """
 
+#: Five stages of 128 × 128 need more shared memory than a block can have.
+STAGED = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def product(a, b, c, k, B: tl.constexpr):
+    i = tl.arange(0, B)
+    sums = tl.zeros([B, B], tl.float32)
+    for start in range(0, k, B):
+        x = tl.load(a + i[:, None] * k + start + i[None, :])
+        y = tl.load(b + (start + i[:, None]) * B + i[None, :])
+        sums += tl.dot(x, y)
+    tl.store(c + i[:, None] * B + i[None, :], sums)
+
+
+a, b, c = (torch.empty((128, 4096), device="cuda", dtype=torch.float16) for _ in range(3))
+product[(1,)](a, b, c, 4096, B=128, num_stages=3, num_warps=8)
+"""
+
 #: A program whose two kernels `torch.compile` writes.
 TORCH_PROGRAM = """import torch
 

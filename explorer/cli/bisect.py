@@ -123,7 +123,7 @@ def _search(api: Api, body: dict[str, Any], options: argparse.Namespace, candida
         return found[version]
 
     good, bad = compiled(options.good), compiled(options.bad)
-    if good.value is None:
+    if good.error is not None:
         raise InvalidRequest(f"With Triton {good.triton}: {good.error}")
     metric: Measure = options.metric
     if not bad.is_worse:
@@ -152,9 +152,11 @@ def _compile_version(
     address, index = compile_kernel(api, body)
     metric: Measure = options.metric
     errors = [each["message"] for each in index["diagnostics"] if each["severity"] == "error"]
-    value = metric.value(api, address) if index["status"] == "complete" else None
-    error = None if value is not None else (errors or [f"it has no {metric.name}"])[0]
-    is_worse = good is not None and _is_worse(options, good.value, value)
+    is_complete = index["status"] == "complete"
+    # A kernel that needs too much of a resource fails after its resources are known.
+    value = metric.value(api, address) if is_complete or index["resources"] else None
+    error = None if is_complete and value is not None else (errors or [f"it has no {metric.name}"])[0]
+    is_worse = good is not None and (not is_complete or _is_worse(options, good.value, value))
     url = f"{api.url}/k/{index['id']}" if api.url else None
     return VersionResult(body["triton"], value, is_worse, index["id"], url, error)
 

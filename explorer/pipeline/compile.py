@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import io
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from typing import Any, NoReturn
 
 from explorer.model import Binary, Diagnostic, Edits, Event, Location, Log, Resources, Stage
 from explorer.model.hardware import TENSOR_MEMORY_COLUMNS, Target
+from explorer.pipeline.assertions import omitted_assertions
 from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, assembler_line, assembler_warnings, diagnose
 from explorer.pipeline.edited import (
     ParseError,
@@ -46,6 +48,8 @@ from explorer.pipeline.tool_output import ToolOutput, read_messages
 #: The stages whose texts LLVM reads.
 _READ_BY_LLVM = ("llir", "amdgcn")
 
+#: One of the two or more buffers that a pipelined loop uses in turn.
+_BUFFERS_OF_STAGES = re.compile(r"ttg\.memdesc_index .* : !ttg\.memdesc<(?:[2-9]|\d{2,})x")
 
 #: ptxas has given up where it uses at most this share of the possible registers, and spills so much.
 _CLIFF_SHARE = 0.25
@@ -75,6 +79,7 @@ class Compilation:
         self._tool_log = ""
         self._assembly = ""
         self._known_locations: tuple[Location, ...] = ()
+        self._has_buffers_of_stages = False
         #: The kernel to show from a binary that may have several kernels.
         self._kernel = ""
 
@@ -148,8 +153,11 @@ class Compilation:
         first = "glir" if is_gluon else "ttir"
         self._stage = self._recorder.stage = first
         start = time.perf_counter()
-        module = lowering.make_module()
+        with omitted_assertions() as notes:
+            module = lowering.make_module()
         milliseconds = _since(start)
+        for note in notes.values():
+            self._emit(note)
         self._recorder.first("ast-to-ttir", "AST walk", milliseconds, module)
         if is_gluon:
             module = self._edited(first, module)
@@ -260,6 +268,8 @@ class Compilation:
         self._emit_if_any(stage)
 
     def _emit_if_any(self, stage: Stage | Diagnostic | None) -> None:
+        if isinstance(stage, Stage) and stage.name == "ttgir":
+            self._has_buffers_of_stages = _BUFFERS_OF_STAGES.search(stage.text) is not None
         if stage is not None:
             self._emit(stage)
 
@@ -352,7 +362,9 @@ class Compilation:
             self._refuse(
                 f"{resources.shared_bytes:,} bytes of shared memory; a block on {self._target.architecture} "
                 f"can have {most_bytes:,}",
-                "Reduce the block sizes or num_stages.",
+                "Reduce the block sizes or num_stages."
+                if self._has_buffers_of_stages
+                else "Reduce the block sizes.",
             )
         if (resources.threads or 0) > most_threads:
             self._refuse(

@@ -122,6 +122,12 @@ def _counts(counts: Counts) -> Iterator[str]:
     yield f"loaded {_bytes(counts.loaded_bytes)} in {counts.loaded_sectors:,} sectors"
     yield f"stored {_bytes(counts.stored_bytes)} in {counts.stored_sectors:,} sectors"
     yield from (f"{name}: {value:,} operations" for name, value in counts.flops.items())
+    if 0 < counts.programs < counts.grid_programs:
+        loaded, stored = (
+            _bytes(value * counts.grid_programs // counts.programs)
+            for value in (counts.loaded_bytes, counts.stored_bytes)
+        )
+        yield f"extrapolated to all programs: loaded {loaded}, stored {stored}"
 
 
 def _roofline(document: RooflineDocument) -> Iterator[str]:

@@ -30,7 +30,7 @@ class JobTime:
         self._seen: dict[int, tuple[float, float]] = {}
 
     def exceeded(self) -> tuple[float, float] | None:
-        """Return the elapsed seconds, and those of waiting, if the time of the job is over.
+        """Return the elapsed and the waited seconds if the time of the job is over, otherwise None.
 
         The processes are looked at once in a second. The last time of a process that ends between two looks
         is not seen.

@@ -11,6 +11,7 @@ import urllib.request
 
 import pytest
 from served import ROOT
+from sources import STAGED
 
 from explorer.cli.main import main
 from explorer.sandbox.versions import installed_versions
@@ -28,8 +29,8 @@ def bisect(server, monkeypatch, capsys, tmp_path):
     for module in ("explorer.tritons", "explorer.cli.bisect"):
         monkeypatch.setattr(f"{module}.installed_versions", lambda tritons_dir: only)
 
-    def bisect(*options):
-        status = main(["bisect", str(MATMUL), *options])
+    def bisect(*options, file=MATMUL):
+        status = main(["bisect", str(file), *options])
         return status, capsys.readouterr().out
 
     return bisect
@@ -95,6 +96,18 @@ def test_a_version_that_is_not_worse_is_said(bisect, options):
     status, printed = bisect(*options)
     assert status == 1
     assert printed.endswith(f"Triton {options[3]} is not worse than {options[1]}.\n")
+
+
+def test_a_version_with_which_a_kernel_does_not_fit_has_its_number(bisect, tmp_path):
+    script = tmp_path / "script.py"
+    stages = '3 if triton.__version__.startswith("3.6.") else 8'
+    body = STAGED.replace("num_stages=3", "num_stages=STAGES")
+    script.write_text(f"import triton\nSTAGES = {stages}\n{body}")
+    status, printed = bisect(*ENDS, "--metric", "shared_bytes", "--json", file=script)
+    good, bad = json.loads(printed)["versions"]
+    assert (status, good["error"]) == (0, None)
+    assert f"needs {bad['value']:,} bytes of shared memory" in bad["error"]
+    assert bad["is_worse"] and bad["value"] > good["value"]
 
 
 def test_a_version_that_is_missing_is_said_before_anything_is_compiled(bisect, capsys):

@@ -1,6 +1,7 @@
 """Test the alternatives after a failed compilation."""
 
 import pytest
+from sources import STAGED
 from tritons import TRITONS
 
 from explorer.documents.alternatives import alternatives_to
@@ -17,21 +18,6 @@ def removed(x, n):
 INDEXED = f"""{HEAD}@triton.jit
 def removed(x, n):
     tl.store(x + tl.arange(0, 64), tl.sum(tl.load(x + tl.arange(0, 64)))[:])
-"""
-#: Five stages of 128 × 128 need more shared memory than a block can have.
-STAGED = f"""{HEAD}@triton.jit
-def product(a, b, c, k, B: tl.constexpr):
-    i = tl.arange(0, B)
-    sums = tl.zeros([B, B], tl.float32)
-    for start in range(0, k, B):
-        x = tl.load(a + i[:, None] * k + start + i[None, :])
-        y = tl.load(b + (start + i[:, None]) * B + i[None, :])
-        sums += tl.dot(x, y)
-    tl.store(c + i[:, None] * B + i[None, :], sums)
-
-
-a, b, c = (torch.empty((128, 4096), device="cuda", dtype=torch.float16) for _ in range(3))
-product[(1,)](a, b, c, 4096, B=128, num_stages=3, num_warps=8)
 """
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from explorer.model import Diagnostic, Done, Event, Pass, Request, Stage
+from explorer.model import Diagnostic, Done, Event, Pass, Request, Resources, Stage
 from explorer.pipeline.job import perform
 
 pytestmark = pytest.mark.slow
@@ -30,16 +30,21 @@ def private_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
 
 
-def told(body, target="cuda:90"):
+def told(body, target="cuda:90", **options):
     """The events of a job."""
     events: list[Event] = []
-    perform(Request(HEAD + body + LAUNCH, target, ""), events.append)
+    perform(Request(HEAD + body + LAUNCH, target, "", options=options), events.append)
     assert isinstance(events[-1], Done)
     return events
 
 
 def errors(events):
     return [event for event in events if isinstance(event, Diagnostic) and event.severity == "error"]
+
+
+def shared_bytes(events):
+    (resources,) = [event for event in events if isinstance(event, Resources)]
+    return resources.shared_bytes
 
 
 def stages(events):
@@ -88,6 +93,25 @@ def test_a_kernel_that_needs_too_much_shared_memory_is_shown_whole():
     assert error.line == 5
     assert stages(events) == ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
+    assert error.hint == "Reduce the block sizes or num_stages."
+    needed = shared_bytes(events)
+    assert needed > shared_bytes(told(body.replace("num_stages=4", "num_stages=3"), "cuda:86"))
+
+
+def test_where_no_loop_has_stages_only_smaller_blocks_help():
+    body = (
+        "    few, many = tl.arange(0, 16), tl.arange(0, 2048)\n"
+        "    a = tl.load(x_ptr + few[:, None] * 2048 + many[None, :]).to(tl.float16)\n"
+        "    b = tl.load(x_ptr + many[:, None] * 16 + few[None, :]).to(tl.float16)\n"
+        "    total = tl.dot(a, b)\n"
+        "    tl.store(x_ptr + few[:, None] * 16 + few[None, :], total.to(tl.int32))\n"
+    )
+    events = told(body, "cuda:86")
+    (error,) = errors(events)
+    assert error.hint == "Reduce the block sizes."
+    assert shared_bytes(told(body, "cuda:86", num_stages=1)) == shared_bytes(events)
+    assert errors(told(body.replace("2048", "1024"), "cuda:86")) == []
+
 
 def test_more_threads_than_a_block_can_have_are_refused():
     events: list[Event] = []
@@ -97,6 +121,36 @@ def test_more_threads_than_a_block_can_have_are_refused():
     perform(request, events.append)
     (error,) = errors(events)
     assert "2048 threads; the limit of a block is 1024" in error.message
+
+
+ASSERTED = """\
+    tl.device_assert(x > 0, "positive")
+    assert BLOCK > 1
+    tl.store(x_ptr + offsets, checked(checked(x)))
+
+@triton.jit
+def checked(x):
+    assert x < 10
+    return x
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+def test_assertions_that_are_left_out_are_noted_with_the_option_that_keeps_them(target):
+    events = told(ASSERTED, target)
+    notes = [event for event in events if isinstance(event, Diagnostic) and "assertion" in event.message]
+    assert [(note.severity, note.line) for note in notes] == [("note", 8), ("note", 9), ("note", 14)]
+    assert "debug=True" in notes[0].hint
+
+    kept = told(ASSERTED, target, debug=True)
+    assert not [event for event in kept if isinstance(event, Diagnostic) and "assertion" in event.message]
+    counts = [
+        event.text.count("tt.assert")
+        for each in (events, kept)
+        for event in each
+        if isinstance(event, Stage) and event.name == "ttir"
+    ]
+    assert counts[0] == 0 < counts[1]
 
 
 def test_warming_up_leaves_one_thread():

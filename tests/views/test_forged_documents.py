@@ -83,11 +83,20 @@ def test_a_document_of_a_table_that_nothing_could_hold_is_none(name, document, r
         decode_document(name, json.dumps(whole).encode())
 
 
-def test_counts_of_any_length_are_summarised(run_with):
-    counts = Counts(1, 1, (), 10**400, 0, 1, 0, 1, {})
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        (Counts(1, 1, (), 10**400, 0, 1, 0, 1, {}), "loaded more bytes than there can be"),
+        (Counts(1, 2, (), 10**400, 0, 1, 0, 1, {}), "to all programs: loaded more bytes than there can be"),
+        (
+            Counts(109, 256, (), 457_179_136, 0, 1, 0, 1, {}),
+            "extrapolated to all programs: loaded 1.07 GB, stored 0 B",
+        ),
+    ],
+)
+def test_counts_of_any_length_are_summarised(run_with, counts, words):
     run = run_with(counts=counts)
-    summary = summary_of(run, None, roofline(facts_of(run, None)))
-    assert "loaded more bytes than there can be" in summary
+    assert words in summary_of(run, None, roofline(facts_of(run, None)))
 
 
 SCOPE = {"name": "load", "block": 0, "multiprocessor": 0, "warp": 0, "start_ns": 0.0, "duration_ns": 1.0}

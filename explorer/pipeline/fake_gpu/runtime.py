@@ -63,6 +63,11 @@ class RecordedLaunch:
     grid: tuple[int, ...] | None = None
     config: int | None = None
 
+    @property
+    def is_debugged(self) -> bool:
+        """Whether the kernel checks its assertions."""
+        return bool(self.options.get("debug"))
+
 
 @dataclass
 class Recorder:

@@ -85,7 +85,8 @@ class InterpreterLaunchSelector(LaunchSelector):
         seconds = float("inf") if is_needed else SECONDS_BESIDE
         # Counting also checks the addresses: an access outside of the tensors would crash this process.
         with Counter(tensors_in(launch.jit_function.arg_names, arguments)).counting():
-            if not interpret(launch.jit_function, grid, arguments, seconds=seconds).is_whole:
+            done = interpret(launch.jit_function, grid, arguments, debug=launch.is_debugged, seconds=seconds)
+            if not done.is_whole:
                 raise StopScript
 
 

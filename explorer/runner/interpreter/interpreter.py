@@ -9,7 +9,7 @@ import ast
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,13 +57,18 @@ def interpret(
     grid: Grid,
     arguments: tuple[Any, ...],
     *,
+    debug: bool = False,
     seconds: float = float("inf"),
     around_program: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Interpretation:
-    """Run the programs of `grid`. Programs that would exceed `seconds` are skipped."""
+    """Run the programs of `grid`. Programs that would exceed `seconds` are skipped.
+
+    As on a GPU, assertions of the device are checked with `debug` only.
+    """
     refuse_gluon(jit_function)
     builder = interpreter.interpreter_builder
-    with _device_functions() as prepare:
+    options = replace(builder.options, debug=debug)
+    with _device_functions() as prepare, replaced([(builder, "options", options)]):
         function = prepare(jit_function)
         converted = {
             parameter.name: value if parameter.is_constexpr else interpreter._implicit_cvt(value)

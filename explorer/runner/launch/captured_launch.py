@@ -181,6 +181,7 @@ class InterpretedLaunch(CapturedLaunch):
                 self.selected.launch.jit_function,
                 self.selected.grid,
                 self.selected.arguments,
+                debug=self.selected.launch.is_debugged,
                 seconds=INTERPRETER_SECONDS,
                 around_program=program,
             )
@@ -189,7 +190,8 @@ class InterpretedLaunch(CapturedLaunch):
     def run(self, config: int | None = None) -> None:
         if config not in (None, self.selected.launch.config):
             raise user_error("The interpreter runs only one configuration.", self.facts.line)
-        interpret(self.selected.launch.jit_function, self.selected.grid, self.selected.arguments)
+        launch = self.selected.launch
+        interpret(launch.jit_function, self.selected.grid, self.selected.arguments, debug=launch.is_debugged)
 
     def recompile_and_run(self) -> None:
         raise user_error("The interpreter compiles nothing.", self.facts.line)

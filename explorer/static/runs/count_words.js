@@ -1,7 +1,7 @@
 /**
  * Bytes and sectors in words.
  *
- * @import { OperationCount } from "../core/types.js"
+ * @import { Counts, OperationCount } from "../core/types.js"
  */
 import { digits, exact, percent } from "../core/numbers.js";
 
@@ -31,4 +31,13 @@ export function sectorsWords(sectors, bytes) {
 /** @param {number} count @param {number} bytes */
 export function perByte(count, bytes) {
   return bytes ? `${digits(count / bytes)} for each requested byte` : "";
+}
+
+/**
+ * A count of some programs, extrapolated to the grid; "" if all programs were counted.
+ * @param {number} count @param {Pick<Counts, "programs" | "grid_programs">} counts @param {string} unit
+ */
+export function wholeWords(count, { programs, grid_programs: all }, unit) {
+  if (programs >= all || !programs) return "";
+  return `extrapolated: ${digits((count * all) / programs)}${unit} in all ${exact(all)} programs`;
 }

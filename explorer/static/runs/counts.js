@@ -9,7 +9,7 @@ import { digits, exact, percent } from "../core/numbers.js";
 import { scrolled } from "../core/scroller.js";
 import { pin } from "../core/selection.js";
 import { html, nothing } from "../core/template.js";
-import { SECTOR_BYTES, bytesWords, perByte, sectorsWords, usedShare } from "./count_words.js";
+import { SECTOR_BYTES, bytesWords, perByte, sectorsWords, usedShare, wholeWords } from "./count_words.js";
 
 const LEAST_GOOD_SHARE = 0.5;
 const HEADS = [
@@ -26,18 +26,23 @@ const HEADS = [
 /** @param {Counts} counts @param {string[]} source @param {string} origin the pane */
 export function countsSection(counts, source, origin) {
   const { programs, grid_programs: all, operations, loaded_bytes: loaded, stored_bytes: stored } = counts;
+  const isPart = programs < all;
+  /** @param {number} count @param {string} unit */
+  const whole = (count, unit) => wholeWords(count, counts, unit);
   const facts = [
-    ["loaded", bytesWords(loaded), sectorsWords(counts.loaded_sectors, loaded)],
-    ["stored", bytesWords(stored), sectorsWords(counts.stored_sectors, stored)],
+    ["loaded", bytesWords(loaded), sectorsWords(counts.loaded_sectors, loaded), whole(loaded, " bytes")],
+    ["stored", bytesWords(stored), sectorsWords(counts.stored_sectors, stored), whole(stored, " bytes")],
     [
-      "different sectors in the grid",
+      isPart ? "different sectors of these programs" : "different sectors in the grid",
       exact(counts.sectors_in_grid),
       `${size(counts.sectors_in_grid * SECTOR_BYTES)} of memory touched at all`,
+      "",
     ],
     ...Object.entries(counts.flops).map(([type, count]) => [
       `operations ${type}`,
       exact(count),
       perByte(count, loaded + stored),
+      whole(count, ""),
     ]),
   ];
   const lines = [...new Set(operations.map(({ line }) => line))].sort((one, other) => one - other);
@@ -49,10 +54,12 @@ export function countsSection(counts, source, origin) {
     ? "; × is how many times the same bytes are requested, by several lanes"
     : "";
   return html`<section class="run-counts">
-    <h3>Counted</h3>
+    <h3>Counted${isPart ? ` in ${exact(programs)} of ${exact(all)} programs` : nothing}</h3>
     <table class="run-totals" aria-label="Totals"><tbody>${facts.map(
-      ([name, value, more]) =>
-        html`<tr><th scope="row">${name}</th><td>${value}</td><td class="is-text hint">${more}</td></tr>`,
+      ([name, value, more, extrapolated]) =>
+        html`<tr><th scope="row">${name}</th><td>${value}</td><td class="is-text hint">${more}</td>${
+          isPart ? html`<td class="is-text hint">${extrapolated}</td>` : nothing
+        }</tr>`,
     )}</tbody></table>
     ${scrolled(
       "Counts by source line",

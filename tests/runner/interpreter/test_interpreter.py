@@ -153,3 +153,31 @@ def test_progress_of_a_long_launch_is_told(monkeypatch, tmp_path):
     ]
     assert [event.done for event in told] == sorted(event.done for event in told)
     assert told[4].done == 1000 and told[-1].done == told[-1].total == 2000
+
+
+ASSERTED = """
+@triton.jit
+def asserted(x_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.device_assert(x < 3, "less than three")
+    tl.store(x_ptr + tl.arange(0, BLOCK), x + 1)
+
+
+asserted[(1,)](torch.arange(4, device="cuda"), BLOCK=4)
+"""
+
+
+def test_assertions_are_checked_with_debug_as_on_a_gpu(interpret):
+    assert interpret(ASSERTED).status == "complete"
+    for debugged in (
+        ASSERTED.replace("BLOCK=4", "BLOCK=4, debug=True"),
+        ASSERTED.replace(".jit", ".jit(debug=True)"),
+    ):
+        told = interpret(debugged)
+        (error,) = told.errors
+        assert (told.status, "less than three" in error["message"]) == ("failed", True)
+        assert error["line"] == 3 + 5
+    passed = (
+        ASSERTED.replace("BLOCK=4", "BLOCK=4, debug=True").replace("arange(4", "arange(2").replace("=4", "=2")
+    )
+    assert interpret(passed).status == "complete"

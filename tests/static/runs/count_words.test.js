@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { perByte, sectorsWords, usedShare } from "../../../explorer/static/runs/count_words.js";
+import { perByte, sectorsWords, usedShare, wholeWords } from "../../../explorer/static/runs/count_words.js";
 
 test("the used share is above 1 where lanes ask for the same bytes", () => {
   assert.equal(usedShare({ requested_bytes: 32, sectors: 2 }), 0.5);
@@ -17,4 +17,11 @@ test("sectors are given with their use", () => {
 test("operations for each byte need bytes", () => {
   assert.equal(perByte(64, 32), "2 for each requested byte");
   assert.equal(perByte(64, 0), "");
+});
+
+test("a count of some programs is extrapolated and marked", () => {
+  const words = wholeWords(457_179_136, { programs: 109, grid_programs: 256 }, " bytes");
+  assert.equal(words, "extrapolated: 1,073,741,824 bytes in all 256 programs");
+  assert.equal(wholeWords(64, { programs: 256, grid_programs: 256 }, " bytes"), "");
+  assert.equal(wholeWords(0, { programs: 0, grid_programs: 256 }, " bytes"), "");
 });
