@@ -219,8 +219,8 @@ def running_server(tmp_path_factory, recordings):
         recordings_dir=recordings,
         slots=default_slots(),
         tritons="",
-        wall_limit_seconds=600,
-        cpu_limit_seconds=600,
+        # An endless script that a test leaves behind keeps its slot for half of this time.
+        wall_limit_seconds=40,
     )
     yield server
     server.close()

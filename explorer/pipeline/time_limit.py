@@ -8,6 +8,7 @@ from pathlib import Path
 
 #: The time that remains for the job when its script is stopped.
 _REST_SECONDS = 15.0
+_MOST_SCRIPT_SECONDS = 120.0
 _NANOSECONDS = 1e9
 
 #: The sandbox stops the job after this time.
@@ -17,10 +18,10 @@ _began = 0.0
 
 
 def set_job_seconds(seconds: float) -> None:
-    """Set the limit of the job, as the sandbox enforces it. The script gets half of it."""
+    """Set the limit of the job, as the sandbox enforces it. The script gets half of it at most."""
     global _job_seconds, _script_seconds
     _job_seconds = seconds
-    _script_seconds = seconds / 2
+    _script_seconds = min(seconds / 2, _MOST_SCRIPT_SECONDS)
 
 
 def begin_job() -> None:
