@@ -6,6 +6,7 @@ Source: `TritonSemantic.device_assert` of Triton 3.6.0 and 3.9.0, which also tra
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,7 +27,10 @@ def omitted_assertions() -> Iterator[dict[int, Diagnostic]]:
     device_assert = TritonSemantic.device_assert
 
     def noted(self: Any, *arguments: Any) -> Any:
-        place = None if self.builder.options.debug else _PLACE.search(str(self.builder.get_loc()))
+        # Triton also asserts on its own, for example that an addition does not overflow.
+        is_users = sys._getframe(1).f_code.co_name == "device_assert"
+        is_omitted = is_users and not self.builder.options.debug
+        place = _PLACE.search(str(self.builder.get_loc())) if is_omitted else None
         if place and (line := number_of(place[1], int(place[2]))):
             notes[line] = Diagnostic(
                 "note",
