@@ -386,6 +386,7 @@ def test_the_theme_follows_the_system_until_one_is_chosen(visitor: Visitor) -> N
     expect(root).to_have_attribute("data-theme", "light")
     page.get_by_role("button", name="Change the theme").click()
     expect(root).to_have_attribute("data-theme", "dark")
+    wait_for_result(page)
     page.reload()
     expect(root).to_have_attribute("data-theme", "dark")
     wait_for_result(page)
