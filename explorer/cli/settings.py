@@ -29,8 +29,8 @@ _DEFAULTS = {
     "tritons_dir": "`tritons` in the virtual environment",
     "packages_dir": "`packages` in the virtual environment",
     "recordings_dir": "the profiles of the package",
-    "wall_limit_seconds": "30 s, [alone](serving.md#time-of-a-compilation) 600 s",
-    "cpu_limit_seconds": "5 s more",
+    "wall_limit_seconds": "`30` s, [locally](serving.md#time-of-a-compilation) `600` s",
+    "cpu_limit_seconds": "5 s more than a compilation",
 }
 
 

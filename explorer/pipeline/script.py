@@ -216,7 +216,9 @@ class Script:
             self._report(error, "note", f"{stopped} {kept}", hint)
         else:  # A line that takes long is not wrong: the message names it.
             line = diagnostic_at(error).line
-            where = f" Line {line} of the source was being executed." if line else ""
+            # The lines of files beside the script have later numbers.
+            is_of_script = 0 < line <= user_source.source_numbers().files[0].last_line
+            where = f" Line {line} of the source was being executed." if is_of_script else ""
             self.diagnostics.append(Diagnostic("error", f"{stopped} {kept}{where}", hint=hint))
 
     def _report(self, error: BaseException, severity: Severity, message: str, hint: str = "") -> None:
