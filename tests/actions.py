@@ -17,6 +17,8 @@ Value = TypeVar("Value")
 Theme = Literal["light", "dark", "contrast"]
 #: Makes a page in a profile of its own: the fixture `visitor`.
 Visitor = Callable[..., Page]
+#: Holds requests until a test answers them: the fixture `hold`.
+Hold = Callable[[Page, str], list[Route]]
 #: The address of the document of a compilation or of a run, without the addresses below it.
 DOCUMENT = re.compile(r"/api/v1/(compilations|runs)/\w+(\?.*)?$")
 #: A busy machine takes seconds where an idle machine takes milliseconds.

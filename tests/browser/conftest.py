@@ -6,6 +6,8 @@ appear there, too.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -15,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import TIMEOUT_MS, Visitor, wait_for_result
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from actions import TIMEOUT_MS, Hold, Visitor, wait_for_result
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Route, expect, sync_playwright
 from served import Server
 
 from explorer.store import Store, open_store
@@ -78,6 +80,27 @@ def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
         context.close()
     # Browsers note every request that fails: these tests check the page's message.
     assert [text for text in complaints if not text.startswith("Failed to load resource")] == []
+
+
+@pytest.fixture
+def hold(visitor: Visitor) -> Iterator[Hold]:
+    """Hold requests: `hold(page, pattern)` returns the list of the requests, which grows.
+
+    Those that the test does not answer end with it. Without an answer, Playwright's coroutine would be left,
+    and raise where the garbage collector finds it: in any later test.
+    """
+    requests: list[list[Route]] = []
+
+    def hold(page: Page, pattern: str) -> list[Route]:
+        held: list[Route] = []
+        requests.append(held)
+        page.route(pattern, held.append)
+        return held
+
+    yield hold
+    for route in itertools.chain(*requests):
+        with contextlib.suppress(Error):  # it is answered already
+            route.abort()
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from actions import COLOR_RULES, expect_stage, run_command, violations, wait_for_result
-from playwright.sync_api import Page, Route, expect
+from actions import COLOR_RULES, Hold, expect_stage, run_command, violations, wait_for_result
+from playwright.sync_api import Page, expect
 
 from explorer.pipeline.stages import STAGES
 from explorer.views.panes import PANES
@@ -103,9 +103,8 @@ def test_back_and_forward_go_through_the_views(page: Page) -> None:
 
 
 @pytest.mark.nightly
-def test_enter_waits_for_commands_that_are_still_loaded(page: Page) -> None:
-    held: list[Route] = []
-    page.route("**/api/v1/tours", lambda route: held.append(route))
+def test_enter_waits_for_commands_that_are_still_loaded(page: Page, hold: Hold) -> None:
+    held = hold(page, "**/api/v1/tours")
     with page.expect_request("**/api/v1/tours"):
         open_palette(page)
     page.keyboard.type("What is a program?")

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from actions import (
+    Hold,
     Visitor,
     expect_accessible,
     expect_fits,
@@ -17,7 +18,7 @@ from actions import (
     settled_box,
     wait_for_result,
 )
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 ESCAPE, RIGHT_TO_LEFT = "\x1b[31m", "\u202e"
 LONG_LINE_CHARACTERS = 900_000
@@ -133,10 +134,9 @@ def test_every_pane_by_keyboard_alone(visitor: Visitor) -> None:
     expect(share).to_be_hidden()
 
 
-def test_the_first_entry_has_the_focus_although_tours_come_late(visitor: Visitor) -> None:
+def test_the_first_entry_has_the_focus_although_tours_come_late(visitor: Visitor, hold: Hold) -> None:
     page = visitor()
-    held: list[Route] = []
-    page.route("**/api/v1/tours", lambda route: held.append(route))
+    held = hold(page, "**/api/v1/tours")
     page.goto("/")
     wait_for_result(page)
     run_command(page, "open the gallery")

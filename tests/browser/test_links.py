@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from actions import (
+    Hold,
     Visitor,
     editor_line,
     eventually,
@@ -20,7 +21,7 @@ from actions import (
     wait_for_result,
     whole_text,
 )
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 TWO_FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
@@ -75,9 +76,10 @@ def test_the_card_shows_where_the_line_under_the_mouse_or_the_cursor_comes_from(
     expect(card).to_have_count(0)
 
 
-def test_a_line_under_the_mouse_is_linked_when_its_locations_arrive(page: Page, ttgir: Locator) -> None:
-    held: list[Route] = []
-    page.route("**/stages/ttgir/locations", lambda route: held.append(route))
+def test_a_line_under_the_mouse_is_linked_when_its_locations_arrive(
+    page: Page, ttgir: Locator, hold: Hold
+) -> None:
+    held = hold(page, "**/stages/ttgir/locations")
     line = ttgir.locator(".text-row", has_text="tt.get_program_id")
     for is_clicked in (False, True):
         with page.expect_request("**/stages/ttgir/locations"):

@@ -13,6 +13,7 @@ from actions import (
     COMPILE_TIMEOUT_MS,
     DOCUMENT,
     THEMES,
+    Hold,
     Visitor,
     compile_now,
     compiled,
@@ -30,7 +31,7 @@ from actions import (
     unfinished,
     wait_for_result,
 )
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 from slow_jobs import ENDLESS
 from sources import SCALE
 
@@ -62,7 +63,7 @@ def test_first_visit_shows_a_compiled_kernel(page: Page) -> None:
     )
 
 
-def test_typing_and_control_enter_compile(page: Page, own: Callable[[str], str]) -> None:
+def test_typing_and_control_enter_compile(page: Page, own: Callable[[str], str], hold: Hold) -> None:
     before = page.url
     set_source(page, SCALE)
     expect(page.locator("#subject b")).to_have_text("scale")
@@ -75,9 +76,8 @@ def test_typing_and_control_enter_compile(page: Page, own: Callable[[str], str])
     expect(page.locator("launch-panel h2")).to_have_text("Launch · found at line 14")
 
     # A stage still to come can be chosen.
-    held: list[Route] = []
     page.route(DOCUMENT, unfinished)
-    page.route("**/events?*", lambda route: held.append(route))
+    held = hold(page, "**/events?*")
     with page.expect_request("**/events?*"):
         compile_now(page, own(SCALE))
     page.locator("pipeline-path .node", has_text="PTX").click()
@@ -99,14 +99,14 @@ def test_typing_and_control_enter_compile(page: Page, own: Callable[[str], str])
     wait_for_result(page)
 
 
-def test_the_editor_keeps_what_was_typed_and_takes_examples(page: Page) -> None:
+def test_the_editor_keeps_what_was_typed_and_takes_examples(page: Page, hold: Hold) -> None:
     # Opening the shown example again keeps its launch. The first visit shows this example.
     open_example(page, "Matrix multiplication, autotuned")
     expect(page.locator("launch-panel tr.variant")).not_to_have_count(0)
     expect(page.locator("launch-panel h2")).to_contain_text("found at line")
 
     # An example that comes late takes nothing away.
-    page.route("**/api/v1/gallery/softmax", lambda _route: None, times=1)
+    hold(page, "**/api/v1/gallery/softmax")
     open_example(page, "Fused softmax")
     with page.expect_event("requestfailed", lambda request: request.url.endswith("/gallery/softmax")):
         set_source(page, SCALE)
@@ -121,8 +121,7 @@ def test_the_editor_keeps_what_was_typed_and_takes_examples(page: Page) -> None:
     expect(page.locator("#subject b")).to_have_text("scale")
 
     # An example replaces the source once the commands of the editor are loaded. Then it is linked.
-    held: list[Route] = []
-    page.route("**/editing-*.js", lambda route: held.append(route))
+    held = hold(page, "**/editing-*.js")
     open_example(page, "Vector addition")
     expect(page.locator("#subject b")).to_have_text("add_kernel", timeout=COMPILE_TIMEOUT_MS)
     wait_for_result(page)
@@ -359,13 +358,12 @@ def test_another_target_and_arguments_by_hand(scale_page: Page) -> None:
     ],
 )
 def test_what_comes_late_does_not_replace_what_was_typed(
-    visitor: Visitor, path: str, late: str, state: str
+    visitor: Visitor, path: str, late: str, state: str, hold: Hold
 ) -> None:
     page = visitor()
     result = compiled(page, find_example("matmul").source)
-    held: list[Route] = []
     pattern = late.format(result=result)
-    page.route(pattern, lambda route: held.append(route))
+    held = hold(page, pattern)
     with page.expect_request(pattern):
         page.goto(path.format(result=result))
     # The browser requests some documents before the page does.

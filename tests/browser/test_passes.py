@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from actions import SCHEMES, Visitor, choose_scheme, eventually, wait_for_result
-from playwright.sync_api import Page, Route, expect
+from actions import SCHEMES, Hold, Visitor, choose_scheme, eventually, wait_for_result
+from playwright.sync_api import Page, expect
 
 #: The number of characters that a column shows, and the share of the changed lines that it shows in full.
 READABLE = """() => {
@@ -114,10 +114,9 @@ def test_an_operation_is_followed_and_a_link_leads_to_its_difference(page: Page,
 
 
 @pytest.mark.nightly
-def test_the_form_of_a_change_follows_the_width(page: Page, visitor: Visitor) -> None:
+def test_the_form_of_a_change_follows_the_width(page: Page, visitor: Visitor, hold: Hold) -> None:
     # It keeps the change in sight.
-    held: list[Route] = []
-    page.route("**/passes/*/alignment", lambda route: held.append(route))
+    held = hold(page, "**/passes/*/alignment")
     with page.expect_request("**/passes/*/alignment"):
         page.get_by_role("option", name=re.compile("tritongpu-pipeline")).click()
     expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")

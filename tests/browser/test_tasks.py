@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actions import Visitor, compile_now, wait_for_result
+from actions import Hold, Visitor, compile_now, wait_for_result
 from playwright.sync_api import Page, Request, Route, expect
 from sources import SCALE
 
@@ -69,9 +69,10 @@ def test_what_arrives_later_builds_no_line_again(visitor: Visitor) -> None:
     assert page.evaluate("rebuilt") == 0 < page.evaluate("built")
 
 
-def test_until_the_first_result_only_scripts_are_loaded_that_the_document_names(visitor: Visitor) -> None:
+def test_until_the_first_result_only_scripts_are_loaded_that_the_document_names(
+    visitor: Visitor, hold: Hold
+) -> None:
     page = visitor()
-    held: list[Route] = []
     scripts: set[str] = set()
 
     def note(request: Request) -> None:
@@ -79,7 +80,7 @@ def test_until_the_first_result_only_scripts_are_loaded_that_the_document_names(
             scripts.add(request.url)
 
     page.on("request", note)
-    page.route("**/api/v1/compilations?*", lambda route: held.append(route))
+    held = hold(page, "**/api/v1/compilations?*")
     with page.expect_request("**/api/v1/compilations?*"):
         page.goto("/")
     expect(page.locator(".cm-line", has_text="def matmul_kernel")).to_be_visible()

@@ -6,8 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
-from actions import Visitor, compiled, editor_line, expect_stage, run_command, violations, wait_for_result
-from playwright.sync_api import Page, Route, expect
+from actions import (
+    Hold,
+    Visitor,
+    compiled,
+    editor_line,
+    expect_stage,
+    run_command,
+    violations,
+    wait_for_result,
+)
+from playwright.sync_api import Page, expect
 from tritons import TRITONS
 
 from explorer.examples import find_example
@@ -112,14 +121,13 @@ def test_a_link_to_a_step_opens_it_and_its_places(visitor: Visitor) -> None:
 
 
 @pytest.mark.nightly
-def test_steps_do_not_answer_each_other(visitor: Visitor) -> None:
+def test_steps_do_not_answer_each_other(visitor: Visitor, hold: Hold) -> None:
     # A step that is skipped does not answer the next.
     page = visitor()
     page.goto("/#tour=programs.1")
     card = page.get_by_role("region", name="Tour")
     expect(card.get_by_role("list").locator("b").first).to_have_text("1")
-    held: list[Route] = []
-    page.route("**/api/v1/gallery/*", lambda route: held.append(route))
+    held = hold(page, "**/api/v1/gallery/*")
     with page.expect_request("**/api/v1/gallery/*"):
         page.keyboard.press(">")
     page.keyboard.press(">")
