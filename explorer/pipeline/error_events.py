@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -37,7 +36,6 @@ def perform_work(work: Callable[[Emit], Outcome], emit: Emit, what: str) -> None
     This is the only place that converts an unexpected error to an event.
     """
     time_limit.begin_job()
-    start = time.perf_counter()
     status: Outcome = "failed"
     emit = _without_repeated_diagnostics(emit)
     try:
@@ -64,7 +62,7 @@ def perform_work(work: Callable[[Emit], Outcome], emit: Emit, what: str) -> None
         )
     except Exception as error:  # A defect of the pipeline: the job still ends with a diagnostic.
         emit(internal_error(error))
-    emit(Done(status, round((time.perf_counter() - start) * 1000, 3)))
+    emit(Done(status, round(time_limit.elapsed_seconds() * 1000, 3)))
 
 
 def _without_repeated_diagnostics(emit: Emit) -> Emit:

@@ -21,6 +21,7 @@ from explorer.model import (
 from explorer.model.hardware import Target, find_target
 from explorer.pipeline.error_events import Emit, perform_work
 from explorer.pipeline.errors import UserError
+from explorer.pipeline.script_process import request_after_script
 
 if TYPE_CHECKING:
     from explorer.pipeline.specialize import Specialization
@@ -126,6 +127,7 @@ def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
         request.assumed,
         report=lambda text: emit(Progress(0, 0, text)),
     )
+    request = request_after_script(request)
     emit(
         Inspection(
             tuple(kernel.info for kernel in found.kernels),

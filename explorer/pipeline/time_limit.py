@@ -15,6 +15,7 @@ _NANOSECONDS = 1e9
 _job_seconds = 30.0
 _script_seconds = 15.0
 _began = 0.0
+_began_at = 0.0
 
 
 def set_job_seconds(seconds: float) -> None:
@@ -26,8 +27,13 @@ def set_job_seconds(seconds: float) -> None:
 
 def begin_job() -> None:
     """Count the time of a job from now on."""
-    global _began
-    _began = own_seconds()
+    global _began, _began_at
+    _began, _began_at = own_seconds(), time.perf_counter()
+
+
+def elapsed_seconds() -> float:
+    """Return the time since the job began, with all waiting."""
+    return time.perf_counter() - _began_at
 
 
 def own_seconds() -> float:

@@ -29,6 +29,14 @@ def use(descriptor: int) -> None:
     _connection = socket.socket(fileno=descriptor)
 
 
+def disconnect() -> None:
+    """Close the connection, which belongs to another process."""
+    global _connection
+    if _connection is not None:
+        _connection.close()
+    _connection = None
+
+
 def warm_listing(cubin: bytes) -> str | None:
     """Return the listing of a cubin by the disassembler that this process is connected to, once."""
     global _connection

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
@@ -24,13 +24,17 @@ from explorer.model import (
     Stage,
     decode_request,
 )
-from explorer.pipeline import time_limit, warm_disassembler
+from explorer.pipeline import script_process, time_limit, warm_disassembler
 from explorer.sandbox import linux, source_position, written_pages
 from explorer.sandbox.event_encoder import EventEncoder
 from explorer.sandbox.settings import MIB, Limits
 
 #: Sent to the warden when the request has arrived. The time limit starts then.
 STARTED = b"\n"
+
+#: The number of descriptors of a later job: the request, the disassembler, `Outputs`, and the two standard
+#: streams.
+LATER_DESCRIPTORS = 7
 
 #: Sent to the web side at the same time: a line that counts as incomplete and is ignored.
 BEGUN_LINE = b"begun\x18\n"
@@ -66,9 +70,19 @@ def name_limit(event: Event, limits: Limits) -> Event:
 
 
 def work(
-    request: int, disassembler: int, outputs: Outputs, entry_point: str, folder: str, limits: Limits
+    request: int,
+    disassembler: int,
+    outputs: Outputs,
+    copies: socket.socket | None,
+    entry_point: str,
+    folder: str,
+    limits: Limits,
 ) -> NoReturn:
-    """Read a request, write events, and write Done, last, to a separate descriptor."""
+    """Read a request, write events, and write Done, last, to a separate descriptor.
+
+    With `copies`, the process leaves a copy for later jobs of the same script (see `script_process`), which
+    gets their descriptors from this socket.
+    """
     warm_disassembler.use(disassembler)
     time_limit.set_job_seconds(limits.wall_seconds)
     events, verdict, standing = outputs
@@ -80,16 +94,37 @@ def work(
     if hasattr(job, "get_ready"):
         job.get_ready()
     written_pages.copy()
-    data = _read_all(request)
-    if not data:
-        os._exit(0)  # The web side has closed the connection.
-    os.write(verdict, STARTED)
-    _write_all(events, BEGUN_LINE)
-    began = time.perf_counter()
-    source_position.report_step(standing, 0, "the script")
+
+    worker = os.getpid()
+
+    def begin(request: int) -> Request:
+        nonlocal worker
+        data = _read_all(request)
+        if not data:
+            os._exit(0)  # The web side has closed the connection.
+        worker = os.getpid()
+        time_limit.begin_job()
+        os.write(verdict, STARTED)
+        _write_all(events, BEGUN_LINE)
+        return decode_request(data)
+
+    def begin_later(copies: socket.socket) -> Request:
+        for stream in (*outputs, 1, 2):
+            os.dup2(nothing, stream, inheritable=stream <= 2)
+        warm_disassembler.disconnect()
+        _, (request, disassembler, *streams), _, _ = socket.recv_fds(copies, 1, LATER_DESCRIPTORS)
+        for ours, theirs in zip((*outputs, 1, 2), streams, strict=True):
+            os.dup2(theirs, ours, inheritable=ours <= 2)
+            os.close(theirs)
+        source_position.report_to(standing)
+        warm_disassembler.use(disassembler)
+        return begin(request)
+
     finished = False
     encoder = EventEncoder()
-    worker = os.getpid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    if copies is not None:
+        script_process.use(copies, begin_later)
 
     def emit(event: Event) -> None:
         nonlocal finished
@@ -101,7 +136,7 @@ def work(
             source_position.report_kernel(standing, event.line)
         if isinstance(event, Inspection | Stage):
             step = "compiling" if isinstance(event, Inspection) else f"the step after {event.title}"
-            source_position.report_step(standing, (time.perf_counter() - began) * 1000, step)
+            source_position.report_step(standing, time_limit.elapsed_seconds() * 1000, step)
         is_last = isinstance(event, Done)
         if is_last:
             finished = True
@@ -111,7 +146,9 @@ def work(
 
     try:
         perform: Callable[[Request, Callable[[Event], None]], None] = job.perform
-        perform(decode_request(data), emit)
+        first = begin(request)
+        source_position.report_step(standing, 0, "the script")
+        perform(first, emit)
         failure = "The pipeline ended without a result."
     except MemoryError:
         failure = "The program exceeded the memory limit of a job."
@@ -124,7 +161,7 @@ def work(
             failure = type(error).__name__
     if not finished:
         emit(Diagnostic("error", failure))
-        emit(Done("failed", (time.perf_counter() - began) * 1000))
+        emit(Done("failed", time_limit.elapsed_seconds() * 1000))
     os._exit(0)
 
 

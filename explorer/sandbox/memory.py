@@ -27,6 +27,8 @@ from explorer.sandbox import linux
 from explorer.sandbox.job_time import JobTime
 from explorer.sandbox.settings import GIB, MIB, Limits
 
+PARKED = b"parked"
+
 #: The highest rate at which one processor can fill new memory.
 _FILL_BYTES_PER_SECOND = 3 * GIB
 _LONGEST_WAIT_SECONDS = 0.05
@@ -108,30 +110,35 @@ class JobMemory:
 
 
 def enforce(memory: JobMemory, limits: Limits, warden: int, link: socket.socket) -> None:
-    """Watch the job from its beginning to the end of its warden. Stop the job if it exceeds its memory limit.
+    """Watch the jobs of a warden until it ends. Stop a job that exceeds its memory limit.
 
-    The warden sends the number of the worker over `link` when the job begins. If the job exceeds the memory
+    The warden sends the number of the worker over `link` when a job begins. If the job exceeds the memory
     limit, the warden receives `memory` with the number of bytes, and reports them when all processes of the
     job have ended. If the job exceeds the time limit, the warden receives `time` with the elapsed seconds and
-    the seconds in which the job waited for a processor, and stops the job.
+    the seconds in which the job waited for a processor, and stops the job. The warden sends `PARKED` when a
+    job has ended whose script may have later jobs, and receives it back with the number of bytes in use.
     """
-    warden_end = os.pidfd_open(warden)
     poller = select.poll()
-    poller.register(warden_end, select.POLLIN)
+    poller.register(os.pidfd_open(warden), select.POLLIN)
     poller.register(link, select.POLLIN)
-    poller.poll()
-    begin = link.recv(64)
-    if not begin:
-        return
-    memory.find_guards(warden)
-    linux.respond_quickly()
+    while poller.poll() and (begin := link.recv(64)):
+        memory.find_guards(warden)
+        linux.respond_quickly()
+        if not _watch_job(memory, limits, poller, link, int(begin)):
+            return
+        link.send(PARKED + b" %d" % memory.used_bytes())
+
+
+def _watch_job(
+    memory: JobMemory, limits: Limits, poller: select.poll, link: socket.socket, worker: int
+) -> bool:
+    """Watch one job. Return whether it was parked at its end; otherwise its warden has ended."""
     fill_rate = _FILL_BYTES_PER_SECOND * (os.cpu_count() or 1)
-    poller.unregister(link)
     job_time: JobTime | None = JobTime(limits, memory.processes)
     while (used := memory.used_bytes()) <= limits.memory_bytes:
         wait = (limits.memory_bytes - used) / fill_rate
         if poller.poll(1000 * min(max(wait, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)):
-            return
+            return link.recv(64) == PARKED
         if job_time and (seconds := job_time.exceeded()):
             job_time = None
             with contextlib.suppress(OSError):
@@ -140,9 +147,9 @@ def enforce(memory: JobMemory, limits: Limits, warden: int, link: socket.socket)
         link.send(b"memory %d" % used)
     report_end = time.monotonic() + _REPORT_SHARE * limits.memory_bytes / fill_rate
     while True:
-        memory.kill(spared=int(begin) if time.monotonic() < report_end else 0)
+        memory.kill(spared=worker if time.monotonic() < report_end else 0)
         if poller.poll(1000 * _SHORTEST_WAIT_SECONDS):
-            return
+            return False
 
 
 def _held_bytes(process: int) -> int:

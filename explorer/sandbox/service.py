@@ -6,6 +6,8 @@ Triton version.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
 import threading
@@ -14,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from explorer.errors import SandboxUnavailable, UnknownTriton
-from explorer.model import CANCELED, Diagnostic, Done, Event, Progress, Request
+from explorer.model import CANCELED, Diagnostic, Done, Event, Progress, Request, to_plain
 from explorer.monitoring.traces import add_span
 from explorer.sandbox import control_group, landlock
 from explorer.sandbox.errors import SlotBroken
@@ -27,6 +29,9 @@ from explorer.sandbox.slot_pool import PoolState, SlotPool, VersionPools
 from explorer.sandbox.versions import InstalledVersions
 
 _log = logging.getLogger(__name__)
+
+#: The tasks whose job executes a script first, and uses nothing else of the request until then.
+_TASKS_AFTER_SCRIPT = ("compile", "inspect", "llvm-passes", "lineage")
 
 NOBODY_MUST_READ = (
     "Started by root without a jail, user code runs as nobody (65534), who must be able to read the "
@@ -215,6 +220,25 @@ def _refusal(size_bytes: int, limit_bytes: int) -> list[Event]:
     ]
 
 
+def _script_of(request: Request, *, is_yielding: bool) -> str:
+    """Return what identifies all that the script of a request depends on, or "" without a script.
+
+    A process keeps its priority, so jobs that yield have processes of their own.
+    """
+    if request.task not in _TASKS_AFTER_SCRIPT:
+        return ""
+    script = Request(
+        request.source,
+        request.target,
+        request.triton,
+        path=request.path,
+        files=request.files,
+        assumed=request.assumed,
+        private=request.private,
+    )
+    return hashlib.sha256(json.dumps([to_plain(script), is_yielding], sort_keys=True).encode()).hexdigest()
+
+
 def _execute(
     pool: SlotPool, request: Request, cancelled: threading.Event, *, is_yielding: bool
 ) -> Iterator[Event]:
@@ -223,14 +247,16 @@ def _execute(
     def is_cancelled() -> bool:
         return cancelled.is_set() or pool.is_closed
 
+    script = _script_of(request, is_yielding=is_yielding) if pool.keeps_scripts else ""
     done, has_results, began = Done("failed", 0, is_transient=True), False, time.monotonic()
     for is_last in (False, True):
         try:
-            with pool.slot(is_cancelled) as slot:
+            with pool.slot(is_cancelled, script) as slot:
                 if slot is None:
                     yield CANCELED
                     break
-                with closing(slot.run(request, is_cancelled, yields=is_yielding)) as events:
+                run = slot.run(request, is_cancelled, yields=is_yielding, keeps=bool(script))
+                with closing(run) as events:
                     for event in events:
                         if isinstance(event, Done):
                             done = event

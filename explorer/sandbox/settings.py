@@ -75,6 +75,8 @@ class SandboxSettings:
     environment of the jail, `readable_folders` adds existing folders, and `devices` are files below /dev that
     a job may
     use.
+    The processes of at most `kept_scripts` scripts of a version stay for later jobs of the same scripts, for
+    `kept_script_seconds` after the last job, and together they use at most `kept_scripts_bytes`.
     Without `warm_up`, a slot is started when the first job needs it. `reserve_slots` more of each version are
     started when more than `slots_per_version` jobs run or wait. A slot without a job for `idle_seconds` ends.
     With `warm_up`, the slots of the newest version stay.
@@ -96,6 +98,9 @@ class SandboxSettings:
     start_seconds: float = 120.0
     warm_up: bool = True
     idle_seconds: float = 300.0
+    kept_scripts: int = 0
+    kept_script_seconds: float = 120.0
+    kept_scripts_bytes: int = 2 * GIB
     entry_point: str = "explorer.pipeline.job"
     shared_modules: tuple[str, ...] = ()
     python_path: tuple[Path, ...] = ()

@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -30,15 +30,19 @@ from explorer.sandbox.launcher import Launcher
 from explorer.sandbox.priority import lower_priority
 from explorer.sandbox.protocol import EventStream
 from explorer.sandbox.stop_reason import StopReason
+from explorer.sandbox.warden import KEEPS, KEPT
 
 for _reason in get_args(StopReason):
     sandbox_stops.labels(_reason)  # a rate needs the 0 before the first stop
 #: The extra time of the web side beyond the warden's limit. The warden can still report the output.
 _GRACE_SECONDS = 2.0
 _STEP_SECONDS = 10.0
+#: A kept process of a script takes milliseconds to begin its next job.
+_BEGIN_SECONDS = 5.0
 _CANCEL_LOOK_SECONDS = 0.05
 _READ_BYTES = 1 << 20
 _PIPE_BYTES = 1 << 20
+_MESSAGE_BYTES = 64
 _LOGGED_BYTES = 500
 
 
@@ -67,6 +71,9 @@ class Slot:
         self._request = -1
         self._events = -1
         self._has_ended = False
+        #: The connection to the warden of the last job, for later jobs of its script.
+        self._later: socket.socket | None = None
+        self.keeps_script = False
         self.jobs_done = 0
         try:
             self._zygote = self._jail.fork(triton)
@@ -102,10 +109,12 @@ class Slot:
         is_cancelled: Callable[[], bool],
         *,
         yields: bool = False,
+        keeps: bool = False,
     ) -> Generator[Event, None, None]:
         """Execute one job, with a lower priority if it `yields`. Yield its events, Done last.
 
-        Closing the iterator kills the job.
+        With `keeps`, the process of the script stays if it can, for later jobs of the same script: see
+        `keeps_script` and `wait_until_kept`. Closing the iterator kills the job.
 
         Raises:
             SlotBroken: the jail is gone, or the job's processes were killed before they emitted a result.
@@ -115,11 +124,16 @@ class Slot:
         started = time.monotonic()
         problem: Diagnostic | None = None
         reason: StopReason | None
-        self._connect_disassembler(request)
-        if yields:
-            lower_priority(self._namespace)
+        is_later, self.keeps_script = self.keeps_script, False
         try:
-            reason = yield from self._stream(request, is_cancelled, deadline)
+            if is_later:
+                self._begin_later()
+            self._connect_disassembler(request)
+            if yields and not is_later:
+                lower_priority(self._namespace)
+            begin_deadline = time.monotonic() + _BEGIN_SECONDS if is_later else deadline
+            reason = yield from self._stream(request, is_cancelled, begin_deadline, deadline)
+            self.keeps_script = keeps and reason is None and self._hears(KEEPS, 0) is not None
         except _JobEnded as end:
             problem, reason = end.diagnostic, end.reason
         except ProtocolError as error:
@@ -130,13 +144,20 @@ class Slot:
                 hint="The source may have written to the event stream, or its result is too large.",
             )
         finally:
-            self._kill_job()
+            if not self.keeps_script:
+                self._kill_job()
             self.jobs_done += 1
         if reason is not None:
             sandbox_stops.labels(reason).inc()
         if problem is not None:
             yield problem
             yield Done("failed", (time.monotonic() - started) * 1000, is_transient=True)
+
+    def wait_until_kept(self) -> int | None:
+        """Return the memory that the kept process of the script uses, in bytes, or None if it has ended."""
+        words = self._hears(KEPT, _STEP_SECONDS)
+        self._close_streams()
+        return None if words is None else int(words)
 
     def next(self) -> None:
         """Prepare the process of the next job.
@@ -165,6 +186,27 @@ class Slot:
 
     def _prepare(self) -> None:
         """Make the zygote fork and confine the process of the next job."""
+        self._later, their_later = linux.connected_sockets(socket.SOCK_SEQPACKET)
+        with self._streams() as streams, their_later:
+            self._zygote.command("job", *streams, their_later.fileno())
+        _, descriptors = self._zygote.expect("started", _STEP_SECONDS)
+        if len(descriptors) != 1:
+            raise SlotBroken("the zygote sent no handle of the job")
+        self._namespace = descriptors[0]
+        self._has_ended = False
+
+    def _begin_later(self) -> None:
+        """Give the kept process of the script the streams of its next job."""
+        assert self._later is not None
+        with self._streams() as streams:
+            try:
+                socket.send_fds(self._later, [b"job"], streams)
+            except OSError as error:
+                raise SlotBroken(f"the kept process of a script has ended: {error}") from error
+
+    @contextlib.contextmanager
+    def _streams(self) -> Iterator[tuple[int, int, int]]:
+        """Create the streams of a job. Lend the ends that its processes get."""
         their_request, self._request = os.pipe()
         self._events, their_events = os.pipe()
         with contextlib.suppress(OSError):
@@ -172,16 +214,21 @@ class Slot:
         os.set_blocking(self._request, False)
         self._disassembler, their_disassembler = linux.connected_sockets()
         try:
-            self._zygote.command("job", their_request, their_events, their_disassembler.fileno())
+            yield their_request, their_events, their_disassembler.fileno()
         finally:
             os.close(their_request)
             os.close(their_events)
             their_disassembler.close()
-        _, descriptors = self._zygote.expect("started", _STEP_SECONDS)
-        if len(descriptors) != 1:
-            raise SlotBroken("the zygote sent no handle of the job")
-        self._namespace = descriptors[0]
-        self._has_ended = False
+
+    def _hears(self, word: bytes, seconds: float) -> bytes | None:
+        """Return what the warden says after a word, or None if it does not say it within some seconds."""
+        assert self._later is not None
+        if not linux.wait_for_input(self._later.fileno(), seconds=seconds):
+            return None
+        with contextlib.suppress(OSError):
+            message = self._later.recv(_MESSAGE_BYTES)
+            return message.removeprefix(word) if message.startswith(word) else None
+        return None
 
     def _connect_disassembler(self, request: Request) -> None:
         """Pass the other end of the job's connection on, or close it: then the job starts nvdisasm itself."""
@@ -196,7 +243,7 @@ class Slot:
             self._disassembler = None
 
     def _stream(
-        self, request: Request, is_cancelled: Callable[[], bool], deadline: float
+        self, request: Request, is_cancelled: Callable[[], bool], begin_deadline: float, deadline: float
     ) -> Generator[Event, None, StopReason | None]:
         """Send the request and yield events until Done. Return why the warden stopped the job, if so."""
         pending = memoryview(json.dumps(to_plain(request)).encode())
@@ -209,6 +256,8 @@ class Slot:
             ready = dict(poller.poll(_CANCEL_LOOK_SECONDS * 1000))
             if is_cancelled():
                 raise _JobEnded("canceled", CANCELED)
+            if not has_begun and time.monotonic() > begin_deadline:
+                raise SlotBroken("the kept process of a script does not respond")
             if time.monotonic() > deadline:
                 seconds = self._settings.limits.most_wall_seconds
                 raise _JobEnded(
@@ -268,8 +317,17 @@ class Slot:
         if self._namespace >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._namespace, signal.SIGKILL)
+        self._close_streams()
+        if self._later is not None:
+            self._later.close()
+            self._later = None
+        if self._namespace >= 0:
+            os.close(self._namespace)
+            self._namespace = -1
+
+    def _close_streams(self) -> None:
         self._close_disassembler()
-        for name in ("_namespace", "_request", "_events"):
+        for name in ("_request", "_events"):
             if getattr(self, name) >= 0:
                 os.close(getattr(self, name))
             setattr(self, name, -1)

@@ -143,6 +143,11 @@ class SlotPool:
         #: The idle slots, with the time since when; the slot that was used last is last.
         self._idle: list[tuple[Slot, float]] = []
         self._busy: set[Slot] = set()
+        #: The slots that keep the process of a script, by the script, with the time since when and the memory
+        #: in use, in bytes; the slot that was used last is last.
+        self._keeping: dict[str, tuple[Slot, float, int]] = {}
+        #: The scripts whose process will stay as soon as its job has been cleaned up.
+        self._parking: set[str] = set()
         #: The number of slots that are being started, or prepared for their next job.
         self._starting = 0
         #: The number of callers that wait for a slot.
@@ -159,14 +164,23 @@ class SlotPool:
         """Whether the jobs end."""
         return self._closed
 
+    @property
+    def keeps_scripts(self) -> bool:
+        """Whether processes of scripts stay for later jobs."""
+        return self._settings.kept_scripts > 0
+
     @contextmanager
-    def slot(self, is_cancelled: Callable[[], bool]) -> Iterator[Slot | None]:
+    def slot(self, is_cancelled: Callable[[], bool], script: str = "") -> Iterator[Slot | None]:
         """Lend a slot, or None if the job is cancelled first.
+
+        `script` identifies what the job executes before its own work. The slot that keeps its process is
+        preferred; "": none.
 
         Raises:
             SandboxUnavailable: the pool is closed, or no slot starts.
         """
-        slot = self._obtain(is_cancelled)
+        kept = self._take_kept(script)
+        slot = kept or self._obtain(is_cancelled)
         if slot is None:
             yield None
             return
@@ -179,7 +193,15 @@ class SlotPool:
                 self._note_replacement(error)
             raise
         finally:
-            self._give_back(slot, is_broken=is_broken)
+            if slot.keeps_script and not self._closed:
+                self._give_back_kept(slot, script, is_extra=kept is not None)
+            elif kept is not None:
+                with self._changed:
+                    self._busy.discard(slot)
+                    self._changed.notify_all()
+                slot.close()
+            else:
+                self._give_back(slot, is_broken=is_broken)
 
     def begin(self) -> None:
         """Start a slot."""
@@ -204,8 +226,11 @@ class SlotPool:
     def look(self) -> None:
         """Replace the idle slots that have ended, and end slots that nobody has used for long."""
         now = time.monotonic()
-        ended = []
         with self._changed:
+            most_seconds = self._settings.kept_script_seconds
+            ended = self._forget_scripts(
+                lambda slot, since: not slot.is_alive() or now - since > most_seconds
+            )
             for slot, since in self._idle.copy():
                 if not slot.is_alive():
                     self._replace(slot)
@@ -230,8 +255,9 @@ class SlotPool:
         self._background.shutdown()
         with self._changed:
             self._changed.wait_for(lambda: not self._busy, _CLOSE_SECONDS)
-            idle, self._idle = self._idle, []
-        for slot, _ in idle:
+            unused = [slot for slot, _ in self._idle] + self._forget_scripts(lambda _slot, _since: True)
+            self._idle = []
+        for slot in unused:
             slot.close()
         for slot in self._busy.copy():  # nobody reads the events of its job
             slot.end_jail()
@@ -272,6 +298,61 @@ class SlotPool:
                 return slot
             self._replace(slot)
         return None
+
+    def _take_kept(self, script: str) -> Slot | None:
+        """Take the slot that keeps the process of a script, if there is one."""
+        with self._changed:
+            self._changed.wait_for(lambda: script not in self._parking or self._closed)
+            slot, _, _ = self._keeping.pop(script, (None, 0.0, 0))
+            if slot is None:
+                return None
+            if slot.is_alive() and not self._closed:
+                self._busy.add(slot)
+                return slot
+        slot.close()
+        return None
+
+    def _give_back_kept(self, slot: Slot, script: str, *, is_extra: bool) -> None:
+        """Keep a slot for later jobs of its script. Start another in its place unless it `is_extra`."""
+        with self._changed:
+            self._busy.discard(slot)
+            self._parking.add(script)
+            if not is_extra:
+                self._start_in_background()
+            self._changed.notify_all()
+        self._background.submit(self._keep, slot, script)
+
+    def _keep(self, slot: Slot, script: str) -> None:
+        used_bytes = slot.wait_until_kept()
+        settings = self._settings
+        ended: list[Slot] = []
+        with self._changed:
+            self._parking.discard(script)
+            self._changed.notify_all()
+            if (
+                used_bytes is None
+                or used_bytes > settings.kept_scripts_bytes
+                or self._closed
+                or script in self._keeping
+            ):
+                ended.append(slot)
+            else:
+                self._keeping[script] = slot, time.monotonic(), used_bytes
+                while (
+                    len(self._keeping) > settings.kept_scripts
+                    or sum(used for _, _, used in self._keeping.values()) > settings.kept_scripts_bytes
+                ):
+                    oldest, _, _ = self._keeping.pop(next(iter(self._keeping)))
+                    ended.append(oldest)
+        for each in ended:
+            each.close()
+
+    def _forget_scripts(self, is_over: Callable[[Slot, float], bool]) -> list[Slot]:
+        """Remove the slots that keep a process, if `is_over` for the slot and the time since when."""
+        over = {script: slot for script, (slot, since, _) in self._keeping.items() if is_over(slot, since)}
+        for script in over:
+            del self._keeping[script]
+        return list(over.values())
 
     def _replace(self, slot: Slot) -> None:
         """Start another slot in the place of an idle slot that has ended."""

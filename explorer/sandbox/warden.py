@@ -3,6 +3,9 @@
 The warden keeps the beginning and the end of the output, and emits the last events: the output as logs, a
 crash or an exceeded limit as a diagnostic, then Done. When the warden ends, all processes of the job end. Its
 keeper enforces the limits of memory and time (see `memory`).
+
+A worker may leave a copy for later jobs of the same script. Then the warden stays. Between two jobs, the copy
+is stopped, and all other processes have ended.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
 from explorer.pipeline.tool_output import last_words
-from explorer.sandbox import confine, job_process, landlock, linux, source_position
+from explorer.sandbox import confine, job_process, landlock, linux, memory, source_position
 from explorer.sandbox.bounded_output import BoundedFile, BoundedPipe
 from explorer.sandbox.settings import MIB, Limits
 from explorer.sandbox.source_position import SourcePosition
@@ -27,6 +30,12 @@ from explorer.sandbox.stop_reason import StopReason, stop_line
 
 CANCEL_LINE = b"\x18\n"
 
+#: What the warden tells the slot: it will stay for later jobs of the script; it is ready for one.
+KEEPS, KEPT = b"keeps", b"kept"
+
+_PARK_SECONDS = 5.0
+_LATER_DESCRIPTORS = 3
+_NUMBER_BYTES = 16
 _CRASH_LINES = 20
 _VERDICT_BYTES = 4096
 _NOTICED_SECONDS = 0.1
@@ -48,31 +57,73 @@ class MemoryExceeded:
     used_bytes: int
 
 
-class Warden:
-    """Supervises one worker from start to end.
+class _Streams:
+    """The streams of one job that the warden reads and writes, and the ends that the worker gets."""
 
-    `link` leads to the keeper. `rules` are the Landlock rules for the worker, or None.
+    def __init__(self, events: int, folder: str, limits: Limits) -> None:
+        output, verdict, position = os.pipe(), os.pipe(), os.pipe()
+        self.events = events
+        self.output = BoundedPipe(output[0], limits.output_bytes)
+        self.error = BoundedFile(folder, limits.output_bytes)
+        self.verdict, self.position = verdict[0], position[0]
+        self.outputs = job_process.Outputs(events, verdict[1], position[1])
+        self.output_end = output[1]
+
+    def close_ends(self) -> None:
+        """Close the ends that the worker has, without the events, which both write."""
+        for descriptor in (self.outputs.verdict, self.outputs.place, self.output_end):
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Close what `close_ends` leaves open."""
+        for descriptor in (
+            self.events,
+            self.verdict,
+            self.position,
+            self.output.descriptor,
+            self.error.descriptor,
+        ):
+            os.close(descriptor)
+
+
+class Warden:
+    """Supervises a worker from start to end, and then the workers of later jobs of the same script.
+
+    `link` leads to the keeper, and `later` to the slot. The slot sends the descriptors of a later job: the
+    request, the events, the connection to a disassembler. The warden sends `KEEPS` before Done, if it will
+    stay for later jobs, and `KEPT` with the memory in use when it is ready for one. `copies` are the two ends
+    of the connection to the process that the script leaves for later jobs (see `script_process`). `rules` are
+    the Landlock rules for the worker, or None.
     """
 
     def __init__(
-        self, events: int, link: socket.socket, limits: Limits, rules: int | None, *, jailed: bool
+        self,
+        link: socket.socket,
+        later: socket.socket,
+        copies: tuple[socket.socket, socket.socket],
+        limits: Limits,
+        rules: int | None,
+        *,
+        jailed: bool,
     ) -> None:
-        self._events = events
         self._link = link
+        self._later = later
+        self._copies, self._workers_copies = copies
         self._limits = limits
         self._rules = rules
-        self._jailed = jailed
+        self._owns_processes = jailed and limits.owns_processes
+        self._folder = ""
+        self._copy = 0
         self._started: float | None = None
         self._verdict = b""
 
-    def run(self, request: int, disassembler: int, entry_point: str, folder: str) -> NoReturn:
-        """Fork the worker, wait for its verdict or its end, and report."""
-        output_pipe, verdict_pipe, position_pipe = os.pipe(), os.pipe(), os.pipe()
-        output = BoundedPipe(output_pipe[0], self._limits.output_bytes)
-        error = BoundedFile(folder, self._limits.output_bytes)
+    def run(self, request: int, events: int, disassembler: int, entry_point: str, folder: str) -> NoReturn:
+        """Fork the worker of the first job, and report each job."""
+        self._folder = folder
+        streams = _Streams(events, folder, self._limits)
         parent = os.getpid()
-        child = os.fork()
-        if child == 0:
+        worker = os.fork()
+        if worker == 0:
             linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
@@ -82,95 +133,160 @@ class Warden:
                 Path("/proc/self/oom_score_adj").write_text("1000")
             if self._rules is not None:
                 landlock.obey(self._rules)
-            os.dup2(output_pipe[1], 1)
-            os.dup2(error.descriptor, 2)
-            outputs = job_process.Outputs(self._events, verdict_pipe[1], position_pipe[1])
-            _close_all_but([request, disassembler, *outputs])
-            job_process.work(request, disassembler, outputs, entry_point, folder, self._limits)
+            os.dup2(streams.output_end, 1)
+            os.dup2(streams.error.descriptor, 2)
+            copies = self._workers_copies if self._owns_processes else None
+            kept = [] if copies is None else [copies.fileno()]
+            _close_all_but([request, disassembler, *streams.outputs, *kept])
+            job_process.work(
+                request, disassembler, streams.outputs, copies, entry_point, folder, self._limits
+            )
         # Handlers of libraries that the zygote loaded would catch signals from the job.
         linux.drop_signal_handlers()
-        for descriptor in (request, disassembler, output_pipe[1], verdict_pipe[1], position_pipe[1]):
+        for descriptor in (request, disassembler):
             os.close(descriptor)
+        self._workers_copies.close()
         if self._rules is not None:
             os.close(self._rules)
-        exceeded = self._watch(child, verdict_pipe[0], output)
-        finished = exceeded is None and self._has_verdict()
-        # After a verdict, the worker has written everything, so there is no need to wait for its end.
-        report = source_position.request_stack(child, position_pipe[0]) if exceeded else ""
-        status = 0 if finished else _stop(child, everyone=self._jailed and self._limits.owns_processes)
-        output.drain()
-        if finished:
-            self._report_verdict(output, error)
-        else:
-            where = source_position.find_position(report + source_position.read_report(position_pipe[0]))
-            reason: StopReason
-            if exceeded is None:
-                reason = reason_of_end(status, error.last_text())
-                end = describe_end(status, error.text(), self._limits, where)
-            else:
-                reason = "time" if isinstance(exceeded, TimeExceeded) else "memory"
-                end = describe_limit(exceeded, self._limits, where)
-            # A line that takes long is not wrong: the message names it.
-            line = 0 if isinstance(exceeded, TimeExceeded) else where.line
-            self._report_end(replace(end, line=line), reason, output, error)
+        streams.close_ends()
+        while self._supervise(worker, streams) and self._park(worker):
+            streams.close()
+            worker, streams = self._begin_later()
         os._exit(0)
 
-    def _watch(self, child: int, verdict: int, output: BoundedPipe) -> TimeExceeded | MemoryExceeded | None:
+    def _supervise(self, worker: int, streams: _Streams) -> bool:
+        """Wait for the verdict of a worker or its end, and report. Return whether it may have later jobs."""
+        self._started, self._verdict = None, b""
+        exceeded = self._watch(worker, streams)
+        finished = exceeded is None and self._has_verdict()
+        # After a verdict, the worker has written everything, so there is no need to wait for its end.
+        report = source_position.request_stack(worker, streams.position) if exceeded else ""
+        status = 0 if finished else _stop(worker, everyone=self._owns_processes)
+        streams.output.drain()
+        if finished:
+            self._find_copy()
+            self._report_verdict(streams)
+            return self._copy != 0
+        where = source_position.find_position(report + source_position.read_report(streams.position))
+        reason: StopReason
+        if exceeded is None:
+            reason = reason_of_end(status, streams.error.last_text())
+            end = describe_end(status, streams.error.text(), self._limits, where)
+        else:
+            reason = "time" if isinstance(exceeded, TimeExceeded) else "memory"
+            end = describe_limit(exceeded, self._limits, where)
+        # A line that takes long is not wrong: the message names it.
+        line = 0 if isinstance(exceeded, TimeExceeded) else where.line
+        self._report_end(replace(end, line=line), reason, streams)
+        return False
+
+    def _watch(self, worker: int, streams: _Streams) -> TimeExceeded | MemoryExceeded | None:
         """Wait for a verdict, the end of the worker, or a limit; return the exceeded limit."""
-        worker_end = os.pidfd_open(child)
+        worker_end = os.pidfd_open(worker)
+        output = streams.output
         poller = select.poll()
-        for descriptor in (verdict, output.descriptor, worker_end, self._link.fileno()):
+        for descriptor in (streams.verdict, output.descriptor, worker_end, self._link.fileno()):
             poller.register(descriptor, select.POLLIN)
-        while True:
-            ready = {descriptor for descriptor, _ in poller.poll()}
-            if output.descriptor in ready and not output.read():
-                poller.unregister(output.descriptor)
-            if verdict in ready and not self._take_verdict(verdict, child):
-                poller.unregister(verdict)
-            if self._has_verdict():
-                return None
-            if self._link.fileno() in ready:  # The keeper writes before it kills.
-                what, *figures = self._link.recv(64).split()
-                return (
-                    TimeExceeded(*map(float, figures)) if what == b"time" else MemoryExceeded(int(figures[0]))
-                )
-            if worker_end in ready:
-                return None
+        try:
+            while True:
+                ready = {descriptor for descriptor, _ in poller.poll()}
+                if output.descriptor in ready and not output.read():
+                    poller.unregister(output.descriptor)
+                if streams.verdict in ready and not self._take_verdict(streams.verdict, worker):
+                    poller.unregister(streams.verdict)
+                if self._has_verdict():
+                    return None
+                if self._link.fileno() in ready:  # The keeper writes before it kills.
+                    what, *figures = self._link.recv(64).split()
+                    if what == b"time":
+                        return TimeExceeded(*map(float, figures))
+                    return MemoryExceeded(int(figures[0]))
+                if worker_end in ready:
+                    return None
+        finally:
+            os.close(worker_end)
 
     def _has_verdict(self) -> bool:
         return len(self._verdict) > len(job_process.STARTED) and self._verdict.endswith(b"\n")
 
-    def _take_verdict(self, verdict: int, child: int) -> bool:
+    def _take_verdict(self, verdict: int, worker: int) -> bool:
         data = os.read(verdict, _VERDICT_BYTES)
         if data and self._started is None:
             self._started = time.monotonic()
-            self._link.send(b"%d" % child)
+            self._link.send(b"%d" % worker)
         self._verdict = (self._verdict + data)[:_VERDICT_BYTES]
         return bool(data)
 
-    def _report_verdict(self, output: BoundedPipe, error: BoundedFile) -> None:
-        self._emit_output(output, error)
+    def _find_copy(self) -> None:
+        """Note the process that waits for later jobs, if there is one, and announce it to the slot."""
+        self._copy = 0
+        with contextlib.suppress(BlockingIOError, ValueError):
+            while message := self._copies.recv(_NUMBER_BYTES, socket.MSG_DONTWAIT):
+                self._copy = int(message)
+        if self._copy:
+            with contextlib.suppress(OSError):  # The slot does not keep the job.
+                self._later.send(KEEPS)
+
+    def _park(self, worker: int) -> bool:
+        """Stop the process that waits for later jobs, and end all others. Return whether that has worked."""
+        try:
+            os.kill(-1, signal.SIGSTOP)
+            for entry in os.scandir("/proc"):
+                if entry.name.isdigit() and int(entry.name) not in (1, self._copy):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(entry.name), signal.SIGKILL)
+            os.waitpid(worker, 0)
+            self._link.settimeout(_PARK_SECONDS)
+            self._link.send(memory.PARKED)
+            while not (answer := self._link.recv(64)).startswith(memory.PARKED):  # a limit, too late
+                pass
+            self._link.settimeout(None)
+            self._later.send(KEPT + answer.removeprefix(memory.PARKED))
+        except OSError:  # User code has ended the copy or replaced it, or the slot does not keep the job.
+            return False
+        return True
+
+    def _begin_later(self) -> tuple[int, _Streams]:
+        """Wait for a later job, and give it to the copy. Return the process and its streams."""
+        _, descriptors, _, _ = socket.recv_fds(self._later, 1, _LATER_DESCRIPTORS)
+        if not descriptors:
+            os._exit(0)
+        request, events, disassembler = descriptors
+        streams = _Streams(events, self._folder, self._limits)
+        worker = self._copy
+        while (ended := os.waitpid(-1, os.WNOHANG)[0]) != 0:
+            if ended == worker:
+                os._exit(0)
+        os.kill(worker, signal.SIGCONT)
+        ends = [request, disassembler, *streams.outputs, streams.output_end, streams.error.descriptor]
+        socket.send_fds(self._copies, [b"job"], ends)
+        os.close(request)
+        os.close(disassembler)
+        streams.close_ends()
+        return worker, streams
+
+    def _report_verdict(self, streams: _Streams) -> None:
+        self._emit_output(streams)
         verdict = self._verdict.removeprefix(job_process.STARTED)
         if verdict.endswith(CANCEL_LINE):  # a forged verdict, which must be rejected, not skipped
             verdict = verdict.removesuffix(CANCEL_LINE) + b"\n"
-        _write_all(self._events, verdict)
+        _write_all(streams.events, verdict)
 
-    def _report_end(
-        self, end: Diagnostic, reason: StopReason, output: BoundedPipe, error: BoundedFile
-    ) -> None:
-        _write_all(self._events, CANCEL_LINE + stop_line(reason, CANCEL_LINE))
-        self._emit_output(output, error)
-        self._emit(end)
+    def _report_end(self, end: Diagnostic, reason: StopReason, streams: _Streams) -> None:
+        _write_all(streams.events, CANCEL_LINE + stop_line(reason, CANCEL_LINE))
+        self._emit_output(streams)
+        _emit(streams, end)
         started = self._started or time.monotonic()
-        self._emit(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
+        _emit(streams, Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
 
-    def _emit_output(self, output: BoundedPipe, error: BoundedFile) -> None:
-        for source, text in (("stdout", output.text()), ("stderr", error.text())):
+    def _emit_output(self, streams: _Streams) -> None:
+        for source, text in (("stdout", streams.output.text()), ("stderr", streams.error.text())):
             if text:
-                self._emit(Log(source, text))
+                _emit(streams, Log(source, text))
 
-    def _emit(self, event: Event) -> None:
-        _write_all(self._events, encode_event(event))
+
+def _emit(streams: _Streams, event: Event) -> None:
+    _write_all(streams.events, encode_event(event))
 
 
 def describe_limit(

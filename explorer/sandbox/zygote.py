@@ -6,9 +6,10 @@ A zygote never reads a source. It obeys three commands, which come over its cont
 
     fork            Fork a zygote, whose control socket comes with the command. Answer with its handle.
     warm up FOLDER  Import the Triton of a folder, or the interpreter's own, and warm up the pipeline.
-    job             Fork the processes of a job. Three descriptors come with the command: one to read the
-                    request from, one to write the events to, and a connection to a disassembler. Answer with
-                    a handle of the job's namespace, and with a second message when the namespace has ended.
+    job             Fork the processes of a job. Four descriptors come with the command: one to read the
+                    request from, one to write the events to, a connection to a disassembler, and a socket for
+                    later jobs of the same script (see `warden`). Answer with a handle of the job's namespace,
+                    and with a second message when the namespace has ended.
 
 The zygote of a version is a fork of the first zygote. The zygote of a slot, which gets the jobs, is a fork of
 the version's zygote. They share the memory of earlier imports. Answers are JSON objects, one per
@@ -47,8 +48,9 @@ _MOST_DESCRIPTORS = 8
 _GUARD_COUNT = 6
 _WARM_UP = "warm up "
 
-#: The descriptors of a job: the request, the events, the connection to a disassembler.
-Descriptors = tuple[int, int, int]
+#: The descriptors of a job: the request, the events, the connection to a disassembler, the socket for later
+#: jobs.
+Descriptors = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def main() -> None:
         if command == "fork":
             control = _fork(control, descriptors[0])
         elif command == "job":
-            _serve(control, (descriptors[0], descriptors[1], descriptors[2]), options)
+            request, events, disassembler, later = descriptors
+            _serve(control, (request, events, disassembler, later), options)
         else:
             _warm_up(options, command.removeprefix(_WARM_UP))
             _tell(control, {"ready": True})
@@ -193,12 +196,15 @@ def _keep(
         confine.keep_out()
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         link, wardens_link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # Created here, because a job pays for the sockets that are created later.
+        copies = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         job_memory = memory.JobMemory(options.limits, jailed=options.jailed, zygote=zygote)
         warden = os.fork()
         if warden == 0:
             link.close()
-            _guard(control, wardens_link, descriptors, options, folder)
-        wardens_link.close()
+            _guard(control, wardens_link, copies, descriptors, options, folder)
+        for end in (wardens_link, *copies):
+            end.close()
         _tell(control, {"started": True}, os.pidfd_open(warden))
         for descriptor in descriptors:
             os.close(descriptor)
@@ -213,6 +219,7 @@ def _keep(
 def _guard(
     control: socket.socket,
     link: socket.socket,
+    copies: tuple[socket.socket, socket.socket],
     descriptors: Descriptors,
     options: Options,
     folder: str,
@@ -242,9 +249,9 @@ def _guard(
     control.close()
     _forget_standard_streams()
     try:
-        request, events, disassembler = descriptors
-        warden = Warden(events, link, limits, rules, jailed=options.jailed)
-        warden.run(request, disassembler, options.entry_point, folder)
+        request, events, disassembler, later = descriptors
+        warden = Warden(link, socket.socket(fileno=later), copies, limits, rules, jailed=options.jailed)
+        warden.run(request, events, disassembler, options.entry_point, folder)
     finally:
         os._exit(_START_FAILED)
 

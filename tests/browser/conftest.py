@@ -86,7 +86,7 @@ def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
 def hold(visitor: Visitor) -> Iterator[Hold]:
     """Hold requests: `hold(page, pattern)` returns the list of the requests, which grows.
 
-    Those that the test does not answer end with it. Without an answer, Playwright's coroutine would be left,
+    A request that the test does not answer ends with the test. Without an answer, Playwright's coroutine would be left,
     and raise where the garbage collector finds it: in any later test.
     """
     requests: list[list[Route]] = []
@@ -94,7 +94,7 @@ def hold(visitor: Visitor) -> Iterator[Hold]:
     def hold(page: Page, pattern: str) -> list[Route]:
         held: list[Route] = []
         requests.append(held)
-        page.route(pattern, held.append)
+        page.route(pattern, lambda route: held.append(route))
         return held
 
     yield hold

@@ -1,0 +1,254 @@
+"""The process that has executed a script stays for later jobs of the script, and for nothing else."""
+
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from .conftest import JAILED, SMALL, Result
+
+from explorer.model import Request, Run
+from explorer.sandbox import Sandbox, SandboxSettings
+from explorer.sandbox.priority import yields
+
+#: Long enough that its process is worth keeping. `executed` tells one execution from another.
+SCRIPT = """
+import os, sys, time
+time.sleep(0.15)
+print("script", file=sys.stderr, flush=True)
+executed = time.monotonic_ns()
+memory = []
+"""
+
+
+class Scripts:
+    """A sandbox that keeps the processes of scripts."""
+
+    def __init__(self, sandbox):
+        self.sandbox = sandbox
+
+    def run(self, job="", script=SCRIPT, **request):
+        """Execute a job after a script."""
+        request = Request(script, "", self.sandbox.versions[0], kernel=job, **request)
+        return Result(self.sandbox.run(request))
+
+    def executed(self, script=SCRIPT, **request):
+        """Return when the script of a job was executed."""
+        result = self.run("print(executed)", script, **request)
+        assert result.done.status == "complete", result.message
+        return int(result.logs["stdout"])
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return SandboxSettings(
+        limits=replace(SMALL, wall_seconds=3),
+        slots_per_version=1,
+        kept_scripts=2,
+        entry_point="script_entry_point",
+        python_path=(JAILED,),
+    )
+
+
+@pytest.fixture
+def open_scripts():
+    opened = []
+
+    def open_scripts(settings):
+        sandbox = Sandbox(settings)
+        sandbox.start()
+        opened.append(sandbox)
+        return Scripts(sandbox)
+
+    yield open_scripts
+    for sandbox in opened:
+        sandbox.close()
+
+
+@pytest.fixture(scope="module")
+def shared(settings):
+    sandbox = Sandbox(settings)
+    sandbox.start()
+    yield Scripts(sandbox)
+    sandbox.close()
+
+
+@pytest.fixture
+def scripts(shared, request):
+    """The shared sandbox, without a process of the script of this test."""
+    name = request.node.name
+
+    class Own(Scripts):
+        def run(self, job="", script=SCRIPT, **request):
+            return super().run(job, f"{script}\n# {name}", **request)
+
+    return Own(shared.sandbox)
+
+
+def test_a_script_is_executed_once_and_its_jobs_do_not_see_each_other(scripts):
+    job = "memory.append(1); print(executed, memory, os.getppid()); open('/tmp/left', 'w').close()"
+    results = [scripts.run(job) for _ in range(4)]
+    assert [result.done.status for result in results] == ["complete"] * 4
+    assert len({result.logs["stdout"] for result in results}) == 1
+    assert "[1]" in results[0].logs["stdout"]
+    assert [result.logs["stderr"] for result in results] == ["script\n"] * 4
+
+
+def test_another_script_or_another_owner_has_another_process(scripts):
+    executed = scripts.executed()
+    assert scripts.executed() == executed
+    others = [
+        scripts.executed(SCRIPT + "# another"),
+        scripts.executed(private="key"),
+        scripts.executed(assumed={"3": 4}),
+        scripts.executed(files={"tools.py": "a = 1"}),
+        scripts.executed(path="folder/kernel.py"),
+    ]
+    assert len({executed, *others}) == 6
+    token = yields.set(True)
+    try:
+        assert scripts.executed() not in {executed, *others}
+    finally:
+        yields.reset(token)
+
+
+def test_a_short_script_is_executed_again(scripts):
+    script = SCRIPT.replace("0.15", "0.0")
+    assert scripts.executed(script) != scripts.executed(script)
+
+
+def test_tasks_without_a_script_keep_nothing(scripts):
+    executed = scripts.executed()
+    assert scripts.executed(task="run", run=Run("interpreter")) != executed
+    assert scripts.executed(task="inspect") == executed
+
+
+def test_nothing_else_of_a_job_stays_and_the_kept_process_stands_still(scripts):
+    # The script forks a process that counts, and a process that a signal cannot end.
+    script = (
+        SCRIPT
+        + """
+import signal
+if os.fork() == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        with open("/tmp/count", "a") as file: file.write(".")
+        time.sleep(0.01)
+"""
+    )
+    look = "print(executed, len(open('/tmp/count').read()), sorted(map(int, filter(str.isdigit, os.listdir('/proc')))))"
+    first = scripts.run(look, script).logs["stdout"].split(maxsplit=2)
+    time.sleep(0.5)
+    second = scripts.run(look, script).logs["stdout"].split(maxsplit=2)
+    time.sleep(0.5)
+    third = scripts.run(look, script).logs["stdout"].split(maxsplit=2)
+    assert first[0] == second[0] == third[0]
+    assert second[1] == third[1]
+    # The warden, the job, and the process for the next job.
+    assert third[2].count(",") == 2
+
+
+def test_each_job_has_the_whole_time(scripts):
+    executed = set()
+    for _ in range(3):
+        result = scripts.run("print(executed); time.sleep(2)")
+        assert result.done.status == "complete", result.message
+        executed.add(result.logs["stdout"])
+    assert len(executed) == 1
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        ("time.sleep(60)", "The time limit is 3 seconds"),
+        ("os.abort()", "crashed (SIGABRT: Aborted)"),
+        (
+            "for _ in range(3):\n    if os.fork() == 0: x = b'x' * (250 << 20); time.sleep(60)\ntime.sleep(60)",
+            "MiB of memory",
+        ),
+        ("os._exit(3)", "with exit status 3"),
+    ],
+)
+def test_a_later_job_that_fails_is_explained_and_the_next_executes_the_script(scripts, job, message):
+    executed = scripts.executed()
+    failed = scripts.run(job)
+    assert failed.done.status == "failed"
+    assert message in failed.message
+    assert scripts.executed() != executed
+
+
+def test_a_kept_process_that_was_killed_is_replaced(scripts):
+    executed = scripts.executed()
+    signal.pidfd_send_signal(kept_slots(scripts)[-1]._namespace, signal.SIGKILL)
+    assert scripts.executed() != executed
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        # It ends the process for later jobs; it names another, one that is not there, itself, all, none.
+        "for process in map(int, filter(str.isdigit, os.listdir('/proc'))):\n"
+        "    if process not in (1, os.getpid()): os.kill(process, 9)",
+        *(
+            f"script_process._link.send(b'{number}')"
+            for number in ("1", "99999", "-1", "0", "x", "999999999999999")
+        ),
+        "script_process._link.send(b'%d' % os.getpid())",
+        "child = os.fork()\nif child == 0:\n    time.sleep(100)\nscript_process._link.send(b'%d' % child)",
+        "script_process._link.close()",
+        "script_process._link.shutdown(2)",
+    ],
+)
+def test_a_script_that_lies_about_its_process_harms_itself_only(scripts, lie):
+    script = SCRIPT + "from explorer.pipeline import script_process\n"
+    assert scripts.run(lie, script + f"# {lie!r}").done.status == "complete"
+    began = time.monotonic()
+    later = scripts.run("print(executed)", script + f"# {lie!r}")
+    assert later.done.status == "complete", later.message
+    assert time.monotonic() - began < 10
+    assert scripts.run("print(1)", "").logs["stdout"] == "1\n"
+
+
+def test_a_job_that_is_cancelled_ends_the_process(scripts):
+    executed = scripts.executed()
+    cancelled = threading.Event()
+    request = Request(f"{SCRIPT}\n# a job that is cancelled", "", scripts.sandbox.versions[0])
+    list(scripts.sandbox.run(replace(request, kernel="")))
+    events = scripts.sandbox.run(replace(request, kernel="time.sleep(60)"), cancelled)
+    threading.Timer(0.5, cancelled.set).start()
+    assert Result(events).done.status == "failed"
+    assert scripts.executed() == executed
+
+
+def test_only_so_many_stay_and_none_for_long(open_scripts, settings):
+    scripts = open_scripts(replace(settings, kept_script_seconds=1.5, idle_seconds=1.0))
+    names = [f"{SCRIPT}# {number}" for number in range(3)]
+    executed = [scripts.executed(name) for name in names]
+    assert len(kept_slots(scripts)) == 2
+    # The script that was used least recently is executed again.
+    assert [scripts.executed(name) == each for name, each in zip(names[1:], executed[1:], strict=True)] == [
+        True,
+        True,
+    ]
+    assert len(kept_slots(scripts)) == 2
+    assert scripts.executed(names[0]) != executed[0]
+    deadline = time.monotonic() + 20
+    while kept_slots(scripts) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert kept_slots(scripts) == []
+
+
+def test_a_process_that_uses_much_memory_does_not_stay(open_scripts, settings):
+    scripts = open_scripts(replace(settings, kept_scripts_bytes=200 << 20))
+    large = SCRIPT + "\nx = bytearray(150 << 20)"
+    assert scripts.executed(large) != scripts.executed(large)
+    assert scripts.executed() == scripts.executed()
+
+
+def kept_slots(scripts):
+    """Return the slots that keep a process."""
+    pool = scripts.sandbox._pools.of(scripts.sandbox.versions[0])
+    with pool._changed:
+        pool._changed.wait_for(lambda: not pool._parking)
+        return [slot for slot, _, _ in pool._keeping.values()]
