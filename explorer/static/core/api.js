@@ -95,16 +95,32 @@ async function send(url, options) {
     return await answer(url, options);
   } catch (error) {
     if (isAbort(error)) throw error;
-    throw new ApiError(
-      {
-        title: "The server cannot be reached",
-        kind: "unreachable",
-        detail: "Check that it runs, then try again.",
-      },
-      0,
-    );
+    throw unreachable();
   }
 }
+
+/**
+ * Wait for the body of a response. The connection may be lost in the middle of it.
+ * @template Body
+ * @param {Promise<Body>} body
+ */
+async function whole(body) {
+  try {
+    return await body;
+  } catch (error) {
+    throw error instanceof TypeError ? unreachable() : error;
+  }
+}
+
+const unreachable = () =>
+  new ApiError(
+    {
+      title: "The server cannot be reached",
+      kind: "unreachable",
+      detail: "Check that it runs, then try again.",
+    },
+    0,
+  );
 
 /** @param {Response} response */
 async function refusal(response) {
@@ -142,7 +158,7 @@ export function pause(milliseconds, signal) {
 
 /** A document of the API. @param {string} path @param {AbortSignal} [signal] */
 export async function get(path, signal) {
-  return (await request(BASE + path, {}, { signal })).json();
+  return whole((await request(BASE + path, {}, { signal })).json());
 }
 
 /** @param {string} path @param {unknown} body @param {Sending} [sending] */
@@ -152,7 +168,7 @@ async function post(path, body, sending = {}) {
     headers: { "Content-Type": "application/json", ...ownership(), ...(sending.isBatch ? BATCH : {}) },
     body: JSON.stringify(body),
   };
-  return (await request(BASE + path, options, sending)).json();
+  return whole((await request(BASE + path, options, sending)).json());
 }
 
 /** The header with the token that allows this browser to delete its submissions. */
@@ -194,9 +210,10 @@ export const api = {
    *   first_example: string, default_target: string,
    *   argument_types: string[], type_pattern: string, source_limits: {files: number, bytes: number}}>}
    */
-  page: async () => (await request("/page.json")).json(),
+  page: async () => whole((await request("/page.json")).json()),
   /** Fetch the script of a web worker. @param {string} address @returns {Promise<Blob>} */
-  script: async (address) => new Blob([await (await request(address)).blob()], { type: "text/javascript" }),
+  script: async (address) =>
+    new Blob([await whole((await request(address)).blob())], { type: "text/javascript" }),
   /** @returns {Promise<Target[]>} */
   targets: () => get("/targets"),
   /** @returns {Promise<{versions: string[], default: string}>} */
@@ -233,7 +250,7 @@ export const api = {
    */
   remove: async (id) => {
     const options = { method: "DELETE", headers: ownership() };
-    return (await request(`${BASE}/results/${encodeURIComponent(id)}`, options)).json();
+    return whole((await request(`${BASE}/results/${encodeURIComponent(id)}`, options)).json());
   },
   /**
    * Ask the server to retain shared results. Their links also work without this request.
@@ -249,7 +266,8 @@ export const api = {
   /** @param {string} id @param {string} stage @returns {Promise<Locations>} */
   locations: (id, stage) => get(`${compilationPath(id)}/stages/${stage}/locations`),
   /** @param {string} id @param {string} stage @returns {Promise<string>} */
-  stageText: async (id, stage) => (await request(`${BASE}${compilationPath(id)}/stages/${stage}`)).text(),
+  stageText: async (id, stage) =>
+    whole((await request(`${BASE}${compilationPath(id)}/stages/${stage}`)).text()),
   /**
    * @param {string} id
    * @param {number} index
@@ -369,7 +387,7 @@ export const api = {
   importFile: async (name, file) => {
     const headers = { "Content-Type": "application/octet-stream", ...ownership(), ...BATCH };
     const path = `${following("/imports")}&name=${encodeURIComponent(name)}&private=${encodeURIComponent(freshKey())}`;
-    return (await request(BASE + path, { method: "POST", headers, body: file })).json();
+    return whole((await request(BASE + path, { method: "POST", headers, body: file })).json());
   },
   /** @param {unknown} body @returns {Promise<{url: string}>} */
   createSession: (body) => post("/sessions", body),

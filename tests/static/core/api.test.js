@@ -37,3 +37,17 @@ test("a server that needs long is not waited for", async () => {
   await assert.rejects(api.targets(), (error) => error instanceof ApiError && error.isBusy);
   assert.equal(asked(), 1);
 });
+
+test("a connection that is lost in the middle of an answer is told from a defect", async () => {
+  const stopped = new ReadableStream({
+    start(stream) {
+      stream.enqueue(new TextEncoder().encode('{"cut'));
+      stream.error(new TypeError("Failed to fetch"));
+    },
+  });
+  answerBy(async () => new Response(stopped));
+  await assert.rejects(
+    api.targets(),
+    (error) => error instanceof ApiError && error.problem.kind === "unreachable" && error.status === 0,
+  );
+});
