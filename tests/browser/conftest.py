@@ -86,8 +86,8 @@ def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
 def hold(visitor: Visitor) -> Iterator[Hold]:
     """Hold requests: `hold(page, pattern)` returns the list of the requests, which grows.
 
-    A request that the test does not answer ends with the test. Without an answer, Playwright's coroutine would be left,
-    and raise where the garbage collector finds it: in any later test.
+    A request that the test does not answer ends with the test. Without an answer, Playwright's coroutine
+    would be left, and raise where the garbage collector finds it: in any later test.
     """
     requests: list[list[Route]] = []
 

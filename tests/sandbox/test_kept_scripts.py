@@ -1,17 +1,21 @@
 """The process that has executed a script stays for later jobs of the script, and for nothing else."""
 
+import re
 import signal
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from .conftest import JAILED, SMALL, Result
 
-from explorer.model import Request, Run
+from explorer.model import Request, Run, encode_event
 from explorer.sandbox import Sandbox, SandboxSettings
 from explorer.sandbox.priority import yields
 
+from .conftest import JAILED, SMALL, Result
+
+VECTOR_ADD = Path(__file__).parents[2] / "explorer" / "examples" / "vector_add.py"
 #: Long enough that its process is worth keeping. `executed` tells one execution from another.
 SCRIPT = """
 import os, sys, time
@@ -137,7 +141,10 @@ if os.fork() == 0:
         time.sleep(0.01)
 """
     )
-    look = "print(executed, len(open('/tmp/count').read()), sorted(map(int, filter(str.isdigit, os.listdir('/proc')))))"
+    look = (
+        "print(executed, len(open('/tmp/count').read()), "
+        "sorted(map(int, filter(str.isdigit, os.listdir('/proc')))))"
+    )
     first = scripts.run(look, script).logs["stdout"].split(maxsplit=2)
     time.sleep(0.5)
     second = scripts.run(look, script).logs["stdout"].split(maxsplit=2)
@@ -164,7 +171,9 @@ def test_each_job_has_the_whole_time(scripts):
         ("time.sleep(60)", "The time limit is 3 seconds"),
         ("os.abort()", "crashed (SIGABRT: Aborted)"),
         (
-            "for _ in range(3):\n    if os.fork() == 0: x = b'x' * (250 << 20); time.sleep(60)\ntime.sleep(60)",
+            "for _ in range(3):\n"
+            "    if os.fork() == 0: x = b'x' * (250 << 20); time.sleep(60)\n"
+            "time.sleep(60)",
             "MiB of memory",
         ),
         ("os._exit(3)", "with exit status 3"),
@@ -187,7 +196,7 @@ def test_a_kept_process_that_was_killed_is_replaced(scripts):
 @pytest.mark.parametrize(
     "lie",
     [
-        # It ends the process for later jobs; it names another, one that is not there, itself, all, none.
+        # It ends the process for later jobs. It names another process, a missing one, itself, all, or none.
         "for process in map(int, filter(str.isdigit, os.listdir('/proc'))):\n"
         "    if process not in (1, os.getpid()): os.kill(process, 9)",
         *(
@@ -244,6 +253,38 @@ def test_a_process_that_uses_much_memory_does_not_stay(open_scripts, settings):
     large = SCRIPT + "\nx = bytearray(150 << 20)"
     assert scripts.executed(large) != scripts.executed(large)
     assert scripts.executed() == scripts.executed()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+def test_a_kept_process_compiles_as_a_new_process_does(open_scripts, target):
+    scripts = open_scripts(SandboxSettings(slots_per_version=1, kept_scripts=1)).sandbox
+    version = scripts.versions[0]
+    # Further launches than the script's own.
+    source = VECTOR_ADD.read_text() + (
+        "\n    import time\n    time.sleep(0.2)\n    output = torch.empty_like(x)\n"
+        "    for block in (64, 128): add_kernel[(8,)](x, y, output, 512, BLOCK_SIZE=block)\n"
+    )
+    requests = [
+        Request(source, target, version, task="inspect"),
+        *(Request(source, target, version, launch=launch) for launch in (2, 1)),
+        Request(source, target, version, launch=1, options={"num_warps": 2}),
+        Request(source, target, version, launch=2, task="lineage"),
+    ]
+    kept = [without_times(scripts.run(request)) for request in requests]
+    new = []
+    for request in requests:
+        # This script takes the only place.
+        list(scripts.run(Request("import time; time.sleep(0.2)", target, version)))
+        new.append(without_times(scripts.run(request)))
+    assert all('"complete"' in events[-1] for events in kept), kept
+    assert kept == new
+
+
+def without_times(events):
+    """Return the events in their order, without durations."""
+    times = re.compile(r'"\w*milliseconds": ?[\d.]+|Compile time = [\d.]+')
+    return [times.sub("", encode_event(event).decode()) for event in events]
 
 
 def kept_slots(scripts):
