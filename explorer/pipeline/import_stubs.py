@@ -116,6 +116,8 @@ class ImportStub(ModuleType):
             raise KernelNeedsModule(f"The kernel uses {self.__name__}. {self._absence.sentence}")
         if name == "__version__":
             return STUB_VERSION
+        if name == "__all__":
+            return []
         if name.startswith("__"):
             raise AttributeError(name)
         found = self._derived(f"{self.__name__}.{name}")

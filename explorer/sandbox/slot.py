@@ -129,10 +129,10 @@ class Slot:
             if is_later:
                 self._begin_later()
             self._connect_disassembler(request)
-            if yields and not is_later:
-                lower_priority(self._namespace)
             begin_deadline = time.monotonic() + _BEGIN_SECONDS if is_later else deadline
-            reason = yield from self._stream(request, is_cancelled, begin_deadline, deadline)
+            # A process that stays has the priority of the job before it.
+            lowers = yields and not is_later
+            reason = yield from self._stream(request, is_cancelled, begin_deadline, deadline, lowers)
             self.keeps_script = keeps and reason is None and self._hears(KEEPS, 0) is not None
         except _JobEnded as end:
             problem, reason = end.diagnostic, end.reason
@@ -243,7 +243,12 @@ class Slot:
             self._disassembler = None
 
     def _stream(
-        self, request: Request, is_cancelled: Callable[[], bool], begin_deadline: float, deadline: float
+        self,
+        request: Request,
+        is_cancelled: Callable[[], bool],
+        begin_deadline: float,
+        deadline: float,
+        lowers_priority: bool,
     ) -> Generator[Event, None, StopReason | None]:
         """Send the request and yield events until Done. Return why the warden stopped the job, if so."""
         pending = memoryview(json.dumps(to_plain(request)).encode())
@@ -282,6 +287,8 @@ class Slot:
                     BEGUN_LINE
                 ):  # The warden reports the end of the worker.
                     raise SlotBroken(f"the job's process ended before it began: {data[:_LOGGED_BYTES]!r}")
+                if not has_begun and lowers_priority:
+                    lower_priority(self._namespace)
                 has_begun = True
                 for event in stream.feed(data):
                     has_results = has_results or not isinstance(event, Progress)

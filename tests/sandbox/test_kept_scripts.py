@@ -34,8 +34,8 @@ class Scripts:
 
     def run(self, job="", script=SCRIPT, **request):
         """Execute a job after a script."""
-        request = Request(script, "", self.sandbox.versions[0], kernel=job, **request)
-        return Result(self.sandbox.run(request))
+        version = self.sandbox.versions[0]
+        return Result(self.sandbox.run(Request(script, "", version, kernel=job, **request)))
 
     def executed(self, script=SCRIPT, **request):
         """Return when the script of a job was executed."""
