@@ -49,6 +49,7 @@ def notes(found):
         "from absent_a import Float\ndef f(x: Float[torch.Tensor, 'n']) -> Float | None: ...\n",
         "import absent_a\nclass Model(absent_a.Module):\n"
         "    def __init__(self):\n        super().__init__(3)\n        self.layer = self.make()\nModel()\n",
+        "import absent_a\nfrom absent_a import *\n__all__ = ['kernel', *absent_a.__all__]\n",
         "from absent_a import settings\nfirst, (second, third) = settings(3)\n",
         "import absent_a\nif absent_a.is_enabled():\n    raise ValueError\n",
         "import absent_a\nassert absent_a.version_at_least('2')\n",
