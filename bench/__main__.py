@@ -8,6 +8,7 @@ python -m bench command       time the command line, with a server to ask and wi
 python -m bench load          let 200 people compile and 2,000 read at the same time
 python -m bench matrix        compare a matrix with its cells compiled one after another
 python -m bench page          compare the page in Chromium with its performance limits
+python -m bench real          compare launches of public libraries with Triton alone
 python -m bench saved_page    time the first download of a saved page, for each kernel of the gallery
 python -m bench slow_clients  time a reader beside slow clients, and measure open event streams
 python -m bench throughput    count compilations of the embedded form, and of clusters with 1, 2 and 4 workers
@@ -25,6 +26,7 @@ from typing import Any
 
 from tritons import TRITONS
 
+from bench import real
 from bench.command import measure_command
 from bench.compilation import measure_compilation
 from bench.fairness import measure_fairness
@@ -32,6 +34,7 @@ from bench.flame import measure_flame
 from bench.load import measure_load
 from bench.matrix import measure_matrix
 from bench.page import measure_page
+from bench.real import measure_real
 from bench.saved_page import measure_saved_page
 from bench.service import running_service
 from bench.slow_clients import measure_slow_clients
@@ -46,6 +49,7 @@ PARTS = {
     "load": measure_load,
     "matrix": measure_matrix,
     "page": measure_page,
+    "real": measure_real,
     "saved_page": measure_saved_page,
     "slow_clients": measure_slow_clients,
     "throughput": measure_throughput,
@@ -53,6 +57,7 @@ PARTS = {
 #: Settings of the servers of parts. The people of a load have addresses as behind a proxy.
 _SETTINGS: dict[str, dict[str, Any]] = {
     "load": {"proxies": "127.0.0.1"},
+    "real": {"packages_dir": real.FOLDER},
     "throughput": {"proxies": "127.0.0.1", "tritons": TRITONS[0]},
 }
 
@@ -73,6 +78,8 @@ def main() -> None:
         },
     }
     for name in wanted:
+        if name == "real":
+            real.install()
         with running_service(**_SETTINGS.get(name, {})) as service:
             service.wait_until_warm()
             figures[name] = PARTS[name](service)

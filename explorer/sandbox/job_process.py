@@ -5,6 +5,7 @@ User code shares this interpreter and can write anything to the event pipe. It c
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import socket
@@ -25,7 +26,7 @@ from explorer.model import (
     decode_request,
 )
 from explorer.pipeline import script_process, time_limit, warm_disassembler
-from explorer.sandbox import linux, source_position, written_pages
+from explorer.sandbox import confine, linux, source_position, written_pages
 from explorer.sandbox.event_encoder import EventEncoder
 from explorer.sandbox.settings import MIB, Limits
 
@@ -108,7 +109,18 @@ def work(
         _write_all(events, BEGUN_LINE)
         return decode_request(data)
 
-    def begin_later(copies: socket.socket) -> Request:
+    def leave_copy() -> Request | None:
+        assert copies is not None
+        errors = b""
+        with contextlib.suppress(OSError):  # The script has closed it.
+            errors = os.pread(2, limits.output_bytes, 0)
+        # What a job executes must not change what later jobs find: neither the copy, nor which process it is.
+        confine.keep_out()
+        if copy := os.fork():
+            confine.let_in()
+            with copies, contextlib.suppress(OSError):
+                copies.send(b"%d" % copy)
+            return None
         for stream in (*outputs, 1, 2):
             os.dup2(nothing, stream, inheritable=stream <= 2)
         warm_disassembler.disconnect()
@@ -116,15 +128,18 @@ def work(
         for ours, theirs in zip((*outputs, 1, 2), streams, strict=True):
             os.dup2(theirs, ours, inheritable=ours <= 2)
             os.close(theirs)
+        confine.let_in()
         source_position.report_to(standing)
         warm_disassembler.use(disassembler)
+        # What the script has written to its standard error is in the log of each job.
+        _write_all(2, errors)
         return begin(request)
 
     finished = False
     encoder = EventEncoder()
     nothing = os.open(os.devnull, os.O_RDWR)
     if copies is not None:
-        script_process.use(copies, begin_later)
+        script_process.use(leave_copy)
 
     def emit(event: Event) -> None:
         nonlocal finished

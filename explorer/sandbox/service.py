@@ -221,9 +221,11 @@ def _refusal(size_bytes: int, limit_bytes: int) -> list[Event]:
 
 
 def _script_of(request: Request, *, is_yielding: bool) -> str:
-    """Return what identifies all that the script of a request depends on, or "" without a script.
+    """Return what identifies the code that the jobs of a script execute, or "" without a script.
 
-    A process keeps its priority, so jobs that yield have processes of their own.
+    This is the script, with all that it depends on, and the arguments: they may contain expressions, and what
+    these execute must not change the results of others. A process keeps its priority, so jobs that yield have
+    processes of their own.
     """
     if request.task not in _TASKS_AFTER_SCRIPT:
         return ""
@@ -231,6 +233,7 @@ def _script_of(request: Request, *, is_yielding: bool) -> str:
         request.source,
         request.target,
         request.triton,
+        arguments=request.arguments,
         path=request.path,
         files=request.files,
         assumed=request.assumed,

@@ -193,7 +193,7 @@ class SlotPool:
                 self._note_replacement(error)
             raise
         finally:
-            if slot.keeps_script and not self._closed:
+            if slot.keeps_script:
                 self._give_back_kept(slot, script, is_extra=kept is not None)
             elif kept is not None:
                 with self._changed:
@@ -316,11 +316,14 @@ class SlotPool:
         """Keep a slot for later jobs of its script. Start another in its place unless it `is_extra`."""
         with self._changed:
             self._busy.discard(slot)
-            self._parking.add(script)
-            if not is_extra:
-                self._start_in_background()
             self._changed.notify_all()
-        self._background.submit(self._keep, slot, script)
+            if not self._closed:
+                self._parking.add(script)
+                self._background.submit(self._keep, slot, script)
+                if not is_extra:
+                    self._start_in_background()
+                return
+        slot.close()
 
     def _keep(self, slot: Slot, script: str) -> None:
         used_bytes = slot.wait_until_kept()

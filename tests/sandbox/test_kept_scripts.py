@@ -26,6 +26,15 @@ memory = []
 """
 
 
+#: The script keeps the connection to the warden, which the process of a job closes.
+LINK = """
+import socket
+from explorer.pipeline import script_process
+cells = [cell.cell_contents for cell in script_process._leave_copy.__closure__]
+link = next(each for each in cells if isinstance(each, socket.socket)).dup()
+"""
+
+
 class Scripts:
     """A sandbox that keeps the processes of scripts."""
 
@@ -105,11 +114,12 @@ def test_another_script_or_another_owner_has_another_process(scripts):
     others = [
         scripts.executed(SCRIPT + "# another"),
         scripts.executed(private="key"),
+        scripts.executed(arguments="*fp32, print(1)"),
         scripts.executed(assumed={"3": 4}),
         scripts.executed(files={"tools.py": "a = 1"}),
         scripts.executed(path="folder/kernel.py"),
     ]
-    assert len({executed, *others}) == 6
+    assert len({executed, *others}) == 7
     token = yields.set(True)
     try:
         assert scripts.executed() not in {executed, *others}
@@ -139,6 +149,7 @@ if os.fork() == 0:
     while True:
         with open("/tmp/count", "a") as file: file.write(".")
         time.sleep(0.01)
+while not os.path.exists("/tmp/count"): time.sleep(0.01)
 """
     )
     look = (
@@ -154,6 +165,25 @@ if os.fork() == 0:
     assert second[1] == third[1]
     # The warden, the job, and the process for the next job.
     assert third[2].count(",") == 2
+
+
+def test_a_job_does_not_reach_the_process_for_later_jobs(scripts):
+    job = """
+copies = [int(each) for each in os.listdir("/proc") if each.isdigit() and int(each) not in (1, os.getpid())]
+for copy in copies:
+    for name in ("mem", "fd/1", "environ"):
+        try: open(f"/proc/{copy}/{name}", "r+b" if name == "mem" else "rb")
+        except OSError as error: print(name, type(error).__name__)
+"""
+    expected = ["mem PermissionError", "fd/1 PermissionError", "environ PermissionError"]
+    for _ in range(2):
+        assert scripts.run(job).logs["stdout"].splitlines() == expected
+    # Neither is a connection to the warden left in the process of the job.
+    look = (
+        "paths = [f'/proc/self/fd/{each}' for each in os.listdir('/proc/self/fd')]\n"
+        "print([os.readlink(path) for path in paths if os.path.lexists(path)])"
+    )
+    assert scripts.run(look).logs["stdout"].count("socket:") == 1
 
 
 def test_each_job_has_the_whole_time(scripts):
@@ -199,18 +229,15 @@ def test_a_kept_process_that_was_killed_is_replaced(scripts):
         # It ends the process for later jobs. It names another process, a missing one, itself, all, or none.
         "for process in map(int, filter(str.isdigit, os.listdir('/proc'))):\n"
         "    if process not in (1, os.getpid()): os.kill(process, 9)",
-        *(
-            f"script_process._link.send(b'{number}')"
-            for number in ("1", "99999", "-1", "0", "x", "999999999999999")
-        ),
-        "script_process._link.send(b'%d' % os.getpid())",
-        "child = os.fork()\nif child == 0:\n    time.sleep(100)\nscript_process._link.send(b'%d' % child)",
-        "script_process._link.close()",
-        "script_process._link.shutdown(2)",
+        *(f"link.send(b'{number}')" for number in ("1", "99999", "-1", "0", "x", "999999999999999")),
+        "link.send(b'%d' % os.getpid())",
+        "child = os.fork()\nif child == 0:\n    time.sleep(100)\nlink.send(b'%d' % child)",
+        "link.close()",
+        "link.shutdown(2)",
     ],
 )
 def test_a_script_that_lies_about_its_process_harms_itself_only(scripts, lie):
-    script = SCRIPT + "from explorer.pipeline import script_process\n"
+    script = SCRIPT + LINK
     assert scripts.run(lie, script + f"# {lie!r}").done.status == "complete"
     began = time.monotonic()
     later = scripts.run("print(executed)", script + f"# {lie!r}")
@@ -250,7 +277,7 @@ def test_only_so_many_stay_and_none_for_long(open_scripts, settings):
 
 def test_a_process_that_uses_much_memory_does_not_stay(open_scripts, settings):
     scripts = open_scripts(replace(settings, kept_scripts_bytes=200 << 20))
-    large = SCRIPT + "\nx = bytearray(150 << 20)"
+    large = SCRIPT + "\nx = b'x' * (250 << 20)"
     assert scripts.executed(large) != scripts.executed(large)
     assert scripts.executed() == scripts.executed()
 

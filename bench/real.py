@@ -1,0 +1,138 @@
+"""The benchmark of real code: launches of public libraries against Triton alone.
+
+(a) Through HTTP, one launch of a script after another: the time until the last
+    stage and the resources have arrived ("essential"), and until the last event.
+(b) In a warm process: the script once, and for each of its launches `triton.compile` and one run of the
+    disassembler.
+
+The ratio of a script is (a) / (b), for all its launches together.
+
+    python -m bench.real    (b), printed as JSON
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.bare import TARGET
+from bench.real_scripts import CALLS, PACKAGES
+from bench.row import Row
+from bench.service import Service
+
+FOLDER = Path(__file__).parents[1] / ".venv" / "bench-packages"
+_MOST_OF_ESSENTIAL, _MOST_OF_ALL, _MOST_WORST = 1.0, 1.5, 1.3
+
+
+def install() -> None:
+    """Download the libraries, unless that is done."""
+    tool = Path(__file__).parents[1] / "tools" / "install-packages"
+    subprocess.run([sys.executable, tool, FOLDER, *PACKAGES], check=True)
+
+
+def scripts() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each script."""
+    for path, calls in CALLS.items():
+        yield path, f"{(FOLDER / path).read_text()}\n\nimport torch\n{calls}\n"
+
+
+def measure_real(service: Service) -> dict[str, Any]:
+    """Run the benchmark, print its table, and return the figures, in seconds."""
+    command = [sys.executable, "-W", "ignore", "-m", "bench.real"]
+    # A process with threads cannot be forked.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    printed = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    bare: dict[str, dict[str, Any]] = json.loads(printed.splitlines()[-1])
+    figures: dict[str, dict[str, Any]] = {}
+    for name, source in scripts():
+        launches = len(bare[name]["compilations"])
+        request = {"source": source, "target": TARGET}
+        timings = [service.perform({**request, "launch": launch}) for launch in range(launches)]
+        if failed := [timing.id for timing in timings if timing.status != "complete"]:
+            raise RuntimeError(f"{name}: {failed} failed")
+        alone = bare[name]["script"] + sum(bare[name]["compilations"])
+        figures[name] = {
+            **bare[name],
+            "essential": sum(timing.essential for timing in timings) / 1000 / alone,
+            "all": sum(timing.last_event for timing in timings) / 1000 / alone,
+            "seconds": [timing.last_event / 1000 for timing in timings],
+        }
+        print(Row(f"{name}, {launches} launches", figures[name]["essential"], "x"), flush=True)
+    for what, asked, ratio in (
+        ("essential", _MOST_OF_ESSENTIAL, statistics.median),
+        ("essential", _MOST_WORST, max),
+        ("all", _MOST_OF_ALL, statistics.median),
+    ):
+        title = "median" if ratio is statistics.median else "worst"
+        found = ratio(each[what] for each in figures.values())
+        print(Row(f"Scripts against Triton alone: {what}, {title}", found, "x", asked))
+    count = sum(len(each["compilations"]) for each in figures.values())
+    total = sum(sum(each["seconds"]) for each in figures.values())
+    print(Row(f"All {count} launches of {len(figures)} scripts", total, "s"))
+    return figures
+
+
+def _measure_alone() -> dict[str, dict[str, Any]]:
+    """Execute each script once, and compile its launches with Triton alone: a forked process for each."""
+    from explorer.pipeline.job import warm_up
+
+    sys.path.append(str(FOLDER))
+    os.environ["TRITON_ALWAYS_COMPILE"] = "1"
+    warm_up()
+    found = {}
+    for name, source in scripts():
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            with contextlib.redirect_stdout(sys.stderr):
+                os.write(writer, json.dumps(_measure_script(source)).encode())
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            found[name] = json.loads(pipe.read())
+        os.wait()
+    return found
+
+
+def _measure_script(source: str) -> dict[str, Any]:
+    import triton
+    from triton import knobs
+    from triton.compiler import ASTSource
+
+    from explorer.model import Request
+    from explorer.model.hardware import find_target
+    from explorer.pipeline.module import load
+    from explorer.pipeline.specialize import resolve
+    from explorer.pipeline.targets import triton_target
+
+    target = find_target(TARGET)
+    start = time.perf_counter()
+    contents = load(source, target)
+    script = time.perf_counter() - start
+    compilations = []
+    for launch in range(len(contents.launches)):
+        chosen = resolve(contents, Request(source, TARGET, "", launch=launch), target)
+        start = time.perf_counter()
+        kernel = ASTSource(chosen.jit_function, chosen.signature, chosen.constexprs, chosen.attrs)
+        compiled = triton.compile(kernel, target=triton_target(target), options=chosen.options)
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(compiled.asm["cubin"])
+            file.flush()
+            nvdisasm = [knobs.nvidia.nvdisasm.path, "-c", "-gi", file.name]
+            subprocess.run(nvdisasm, check=True, stdout=subprocess.DEVNULL)
+        compilations.append(time.perf_counter() - start)
+    return {"script": script, "compilations": compilations}
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["TRITON_CACHE_DIR"] = cache
+        print(json.dumps(_measure_alone()))
