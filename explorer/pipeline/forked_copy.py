@@ -12,14 +12,18 @@ import signal
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from explorer.pipeline.time_limit import waited_seconds
 
 _LENGTH_BYTES = 8
 #: Texts become 10 to 20 times shorter. The size of a file is limited in a jail.
 _COMPRESSION_LEVEL = 1
 _LOWEST_PRIORITY = 19
+_LOOK_SECONDS = 0.1
+_WAITING_FACTOR = 3
 
 
 class ForkedCopy:
@@ -52,10 +56,19 @@ class ForkedCopy:
         os.close(lengths)
 
     def values(self, seconds: float = math.inf) -> Iterator[Any]:
-        """Yield the values as they come, until the copy has ended, but no longer than some seconds."""
-        start, deadline = 0, time.monotonic() + seconds
+        """Yield the values as they come, until the copy has ended, but no longer than some seconds.
+
+        The time in which the copy waits for a processor does not count, up to three times these seconds.
+        """
+        start, began = 0, time.monotonic()
+        waited_before = waited_seconds(self._process)
         with self._file:
-            while self._has_more(deadline) and (
+
+            def is_over() -> bool:
+                waited = min(waited_seconds(self._process) - waited_before, _WAITING_FACTOR * seconds)
+                return time.monotonic() - began - waited > seconds
+
+            while self._has_more(is_over) and (
                 length := int.from_bytes(os.read(self._lengths, _LENGTH_BYTES), "little")
             ):
                 yield marshal.loads(zlib.decompress(os.pread(self._file.fileno(), length, start)))  # noqa: S302  # our own copy
@@ -64,14 +77,16 @@ class ForkedCopy:
         # The end of a large process with the lowest priority may take seconds.
         os.waitpid(self._process, os.WNOHANG if self.was_stopped else 0)
 
-    def _has_more(self, deadline: float) -> bool:
-        """Wait for the next value, or for the end of the copy. End the copy at the deadline."""
-        seconds = None if deadline == math.inf else max(deadline - time.monotonic(), 0)
-        if select.select([self._lengths], [], [], seconds)[0]:
-            return True
-        self.was_stopped = True
-        os.kill(self._process, signal.SIGKILL)
-        return False
+    def _has_more(self, is_over: Callable[[], bool]) -> bool:
+        """Wait for the next value, or for the end of the copy. End the copy when its time is over."""
+        while True:
+            is_last = is_over()
+            if select.select([self._lengths], [], [], 0 if is_last else _LOOK_SECONDS)[0]:
+                return True
+            if is_last:
+                self.was_stopped = True
+                os.kill(self._process, signal.SIGKILL)
+                return False
 
 
 def _limit_memory(more_bytes: int) -> None:

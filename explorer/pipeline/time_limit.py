@@ -38,10 +38,14 @@ def elapsed_seconds() -> float:
 
 def own_seconds() -> float:
     """Return a clock that stands while this process waits for a processor."""
-    waited = 0
-    with contextlib.suppress(OSError, ValueError, IndexError):  # The kernel does not count.
-        waited = int(Path("/proc/self/schedstat").read_text().split()[1])
-    return time.monotonic() - waited / _NANOSECONDS
+    return time.monotonic() - waited_seconds("self")
+
+
+def waited_seconds(process: int | str) -> float:
+    """Return how long a process has waited for a processor; 0 if the kernel does not count it."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / _NANOSECONDS
+    return 0.0
 
 
 def remaining_seconds() -> float:

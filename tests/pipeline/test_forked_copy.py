@@ -3,6 +3,8 @@
 import itertools
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 
@@ -52,3 +54,30 @@ def test_a_copy_yields_the_processor_if_it_has_a_limit_of_memory():
 
     assert list(ForkedCopy(priorities(), 200 * MEBIBYTE).values()) == [19]
     assert list(ForkedCopy(priorities()).values()) == [os.nice(0)]
+
+
+def test_the_wait_for_a_processor_does_not_count():
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+
+    def values():
+        end = time.process_time() + 0.8
+        while time.process_time() < end:
+            pass
+        yield "computed"
+
+    try:
+        copy = ForkedCopy(values())
+        assert list(copy.values(1.0)) == ["computed"]
+        assert not copy.was_stopped
+        # It counts in the end.
+        copy = ForkedCopy(values())
+        began = time.monotonic()
+        assert list(copy.values(0.1)) == []
+        assert copy.was_stopped
+        assert time.monotonic() - began < 1.0
+    finally:
+        busy.kill()
+        busy.wait()
+        os.sched_setaffinity(0, processors)
