@@ -21,8 +21,6 @@ _TORCH_COMPILE = "explorer.pipeline.torch_compile_job"
 #: The modules that compilations and runs need with every Triton version. A fake GPU needs the symbolic
 #: shapes.
 _SHARED_MODULES = ("torch", "torch.distributed.tensor", "torch.fx.experimental.symbolic_shapes")
-#: A kept process uses some 50 MB of its own.
-_KEPT_SCRIPTS = 4
 _GPU_OPEN_FILES = 4096
 _GPU_SCRATCH_FILES = 20_000
 _log = logging.getLogger(__name__)
@@ -45,7 +43,6 @@ def compilation_sandbox(settings: Settings) -> SandboxSettings:
         unsafe=settings.unsafe_no_sandbox,
         slots_per_version=settings.slots,
         reserve_slots=1,
-        kept_scripts=_KEPT_SCRIPTS,
         request_bytes=2 * settings.source_limit_bytes,
         tritons_dir=settings.tritons_dir if settings.tritons_dir.is_dir() else None,
         offered_tritons=settings.offered_tritons,

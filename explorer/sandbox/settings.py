@@ -30,7 +30,9 @@ class Limits:
     temporary folder. With `opens_sockets`, a job may create sockets, in a network that contains only the job.
     With `shares_memory`, the processes of a job may share memory that belongs to no file, as CUDA does. Only
     a control group counts the shared memory that no process maps. With `owns_processes`, a job has its own
-    process namespace inside the jail; without it, the remaining processes end with the jail.
+    process namespace inside the jail; without it, the remaining processes end with the jail. With
+    `leaves_copies`, the process of a script may stay after its job. No server sets it: between two jobs, a
+    hostile script can go on without limits.
     """
 
     wall_seconds: float = 30.0
@@ -49,6 +51,7 @@ class Limits:
     opens_sockets: bool = False
     shares_memory: bool = False
     owns_processes: bool = True
+    leaves_copies: bool = False
 
     @property
     def most_wall_seconds(self) -> float:

@@ -135,7 +135,8 @@ class Warden:
                 landlock.obey(self._rules)
             os.dup2(streams.output_end, 1)
             os.dup2(streams.error.descriptor, 2)
-            copies = self._workers_copies if self._owns_processes else None
+            leaves_copies = self._owns_processes and self._limits.leaves_copies
+            copies = self._workers_copies if leaves_copies else None
             kept = [] if copies is None else [copies.fileno()]
             _close_all_but([request, disassembler, *streams.outputs, *kept])
             job_process.work(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from explorer.model import Request, Run, encode_event
-from explorer.sandbox import Sandbox, SandboxSettings
+from explorer.sandbox import Limits, Sandbox, SandboxSettings
 from explorer.sandbox.priority import yields
 
 from .conftest import JAILED, SMALL, Result
@@ -56,7 +56,7 @@ class Scripts:
 @pytest.fixture(scope="module")
 def settings():
     return SandboxSettings(
-        limits=replace(SMALL, wall_seconds=3),
+        limits=replace(SMALL, wall_seconds=3, leaves_copies=True),
         slots_per_version=1,
         kept_scripts=2,
         entry_point="script_entry_point",
@@ -285,7 +285,9 @@ def test_a_process_that_uses_much_memory_does_not_stay(open_scripts, settings):
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
 def test_a_kept_process_compiles_as_a_new_process_does(open_scripts, target):
-    scripts = open_scripts(SandboxSettings(slots_per_version=1, kept_scripts=1)).sandbox
+    scripts = open_scripts(
+        SandboxSettings(limits=Limits(leaves_copies=True), slots_per_version=1, kept_scripts=1)
+    ).sandbox
     version = scripts.versions[0]
     # Further launches than the script's own.
     source = VECTOR_ADD.read_text() + (
