@@ -248,12 +248,15 @@ def test_a_script_that_lies_about_its_process_harms_itself_only(scripts, lie):
 
 def test_a_job_that_is_cancelled_ends_the_process(scripts):
     executed = scripts.executed()
+    request = Request(f"{SCRIPT}\n# cancelled", "", scripts.sandbox.versions[0], kernel="")
+    list(scripts.sandbox.run(request))
+    slot = kept_slots(scripts)[-1]
     cancelled = threading.Event()
-    request = Request(f"{SCRIPT}\n# a job that is cancelled", "", scripts.sandbox.versions[0])
-    list(scripts.sandbox.run(replace(request, kernel="")))
-    events = scripts.sandbox.run(replace(request, kernel="time.sleep(60)"), cancelled)
     threading.Timer(0.5, cancelled.set).start()
+    events = scripts.sandbox.run(replace(request, kernel="time.sleep(60)"), cancelled)
     assert Result(events).done.status == "failed"
+    assert slot not in kept_slots(scripts)
+    # Another script's process stays.
     assert scripts.executed() == executed
 
 
