@@ -37,6 +37,7 @@ def compilation_sandbox(settings: Settings) -> SandboxSettings:
         open_files=settings.open_files_limit,
         file_bytes=settings.file_limit_bytes,
         scratch_bytes=settings.scratch_limit_bytes,
+        leaves_copies=True,
     )
     return SandboxSettings(
         limits=limits,
@@ -73,8 +74,10 @@ def log_missing_versions(settings: Settings, available: Collection[str]) -> None
 
 def single_job_sandbox(settings: Settings) -> SandboxSettings:
     """Return the settings of the sandbox of a program that does one job."""
+    sandbox = compilation_sandbox(settings)
     return replace(
-        compilation_sandbox(settings),
+        sandbox,
+        limits=replace(sandbox.limits, leaves_copies=False),
         warm_up=False,
         warm_disassemblers=0,
         entry_point=_SINGLE_JOB,
@@ -90,6 +93,7 @@ def _limits(settings: Settings, setting: str) -> Limits:
         wall_seconds=seconds,
         wall_setting=PREFIX + setting.upper(),
         cpu_seconds=math.ceil(seconds),
+        leaves_copies=False,
     )
 
 

@@ -58,7 +58,7 @@ def _slots(runners: Runners) -> Iterator[Metric]:
             if not isinstance(runner, SandboxRunner | GpuRunner):
                 continue
             for pool in runner.sandbox.pool_states():
-                for state in ("starting", "idle", "busy"):
+                for state in ("starting", "idle", "busy", "keeping"):
                     key = pool.version, state
                     counts[key] = counts.get(key, 0) + int(getattr(pool, state))
                 shared[pool.version] = shared.get(pool.version, 0) + pool.has_zygote

@@ -15,6 +15,9 @@ Specialization = Literal["", "divisible by 16", "equal to 1", "constexpr"]
 #: lineage of operations, show a compilation of another program, run a launch.
 SCRIPT_TASKS = ("compile", "inspect", "llvm-passes", "lineage", "captured", "run")
 
+#: The tasks that use nothing else of a request until the script has been executed.
+_TASKS_AFTER_SCRIPT = ("compile", "inspect", "llvm-passes", "lineage")
+
 #: The measures that a run can request: the measures of `explorer.model.measurements`.
 if TYPE_CHECKING:
     Measure = str
@@ -173,6 +176,27 @@ class Request:
     imported: str = ""
     edits: Edits | None = None
     private: str = ""
+
+    @property
+    def script(self) -> Request | None:
+        """The part of the request that determines what its script executes, or None.
+
+        Jobs with equal parts may share the process that has executed the script. The part includes the
+        arguments, which may contain expressions. Edits, and options that programs read as texts, could attack
+        the process, so a request with edits shares none.
+        """
+        if self.task not in _TASKS_AFTER_SCRIPT or self.edits is not None or "ptx_options" in self.options:
+            return None
+        return Request(
+            self.source,
+            self.target,
+            self.triton,
+            arguments=self.arguments,
+            path=self.path,
+            files=self.files,
+            assumed=self.assumed,
+            private=self.private,
+        )
 
     @property
     def size_bytes(self) -> int:

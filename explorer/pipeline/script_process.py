@@ -32,7 +32,11 @@ def request_after_script(request: Request) -> Request:
 
     This is `request` itself, and in a copy the request of a later job.
     """
-    if _leave_copy is None or time_limit.elapsed_seconds() < _SHORTEST_SCRIPT_SECONDS:
+    if (
+        _leave_copy is None
+        or request.script is None
+        or time_limit.elapsed_seconds() < _SHORTEST_SCRIPT_SECONDS
+    ):
         return request
     # A lock that another thread holds would never be released in the copy.
     while len(list(Path("/proc/self/task").iterdir())) == 1 and (later := _leave_copy()) is not None:

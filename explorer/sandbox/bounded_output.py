@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
 from collections import deque
-from pathlib import Path
 
 _READ_BYTES = 1 << 16
 
@@ -63,9 +64,9 @@ class BoundedFile:
     """An unnamed file that collects a stream. The pipeline reads the output of its tools from it."""
 
     def __init__(self, folder: str, limit_bytes: int) -> None:
-        path = Path(folder) / ".stderr"
-        self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        path.unlink()
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            self.descriptor = os.dup(file.fileno())
+        fcntl.fcntl(self.descriptor, fcntl.F_SETFL, os.O_APPEND)
         self._half = limit_bytes // 2
 
     def text(self) -> str:

@@ -26,7 +26,7 @@ from explorer.model import (
     decode_request,
 )
 from explorer.pipeline import script_process, time_limit, warm_disassembler
-from explorer.sandbox import confine, linux, source_position, written_pages
+from explorer.sandbox import confine, linux, memory, source_position, written_pages
 from explorer.sandbox.event_encoder import EventEncoder
 from explorer.sandbox.settings import MIB, Limits
 
@@ -36,6 +36,9 @@ STARTED = b"\n"
 #: The number of descriptors of a later job: the request, the disassembler, `Outputs`, and the two standard
 #: streams.
 LATER_DESCRIPTORS = 7
+
+#: A process that uses more than this part of the memory of a job leaves no copy.
+_SMALL_PART = 4
 
 #: Sent to the web side at the same time: a line that counts as incomplete and is ignored.
 BEGUN_LINE = b"begun\x18\n"
@@ -111,15 +114,20 @@ def work(
 
     def leave_copy() -> Request | None:
         assert copies is not None
-        errors = b""
-        with contextlib.suppress(OSError):  # The script has closed it.
-            errors = os.pread(2, limits.output_bytes, 0)
+        _flush()
+        # A copy would hold the ends of pipes to children of the script, and its memory counts, too.
+        is_unfit = _has_children() or memory.held_bytes("self") > limits.memory_bytes // _SMALL_PART
         # What a job executes must not change what later jobs find: neither the copy, nor which process it is.
         confine.keep_out()
-        if copy := os.fork():
+        try:
+            copy = -1 if is_unfit else os.fork()
+        except OSError:  # The script has used up its processes or memory.
+            copy = -1
+        if copy:
             confine.let_in()
             with copies, contextlib.suppress(OSError):
-                copies.send(b"%d" % copy)
+                if copy > 0:
+                    _announce(copy, copies)
             return None
         for stream in (*outputs, 1, 2):
             os.dup2(nothing, stream, inheritable=stream <= 2)
@@ -131,8 +139,6 @@ def work(
         confine.let_in()
         source_position.report_to(standing)
         warm_disassembler.use(disassembler)
-        # What the script has written to its standard error is in the log of each job.
-        _write_all(2, errors)
         return begin(request)
 
     finished = False
@@ -187,6 +193,23 @@ def _flush() -> None:
         except Exception:  # noqa: S112  user code may have closed or replaced it
             continue
     linux.flush_standard_output()
+
+
+def _announce(copy: int, copies: socket.socket) -> None:
+    """Tell the warden the number of a copy, and wait until it has read what the script has written."""
+    wait, noted = os.pipe()
+    socket.send_fds(copies, [b"%d" % copy], [noted])
+    os.close(noted)
+    os.read(wait, 1)
+    os.close(wait)
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _read_all(descriptor: int) -> bytes:

@@ -27,7 +27,9 @@ from explorer.sandbox import linux
 from explorer.sandbox.job_time import JobTime
 from explorer.sandbox.settings import GIB, MIB, Limits
 
-PARKED = b"parked"
+#: What the warden tells the keeper, each with the number of a process: the job of a worker begins; its
+#: process leaves a copy for later jobs; the job has ended and only the stopped copy is left.
+JOB, COPY, PARKED = b"job", b"copy", b"parked"
 
 #: The highest rate at which one processor can fill new memory.
 _FILL_BYTES_PER_SECOND = 3 * GIB
@@ -67,21 +69,18 @@ class JobMemory:
 
     def processes(self) -> list[int]:
         """Return the processes of the job, by their numbers in /proc."""
-        if self._jailed:
-            found = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
-        else:
-            found = _descendants(self._zygote)
+        found = listed_processes() if self._jailed else _descendants(self._zygote)
         return [process for process in found if process not in self._guards]
 
     def used_bytes(self) -> int:
         """Return the memory in use."""
         others = self._scratch_bytes() + self._count_sockets(self._own_sockets) * self._socket_bytes
         processes = self.processes()
-        used = others + sum(map(_held_bytes, processes))
+        used = others + sum(map(held_bytes, processes))
         if used > self._limits.memory_bytes:
             # The states are read first: a child that executes its program meanwhile has released the memory.
             states = _states(processes)
-            held = {process: _held_bytes(process) for process in processes}
+            held = {process: held_bytes(process) for process in processes}
             used = others + sum(held.values()) - sum(_shared_until_exec(states, held))
         return used
 
@@ -89,12 +88,15 @@ class JobMemory:
         """Kill all processes of the job except for `spared`."""
         for process in self.processes():
             if process != spared:
-                with contextlib.suppress(OSError):
-                    handle = os.open(f"/proc/{process}", os.O_RDONLY | os.O_DIRECTORY)
-                    try:
-                        signal.pidfd_send_signal(handle, signal.SIGKILL)
-                    finally:
-                        os.close(handle)
+                _kill(process)
+
+    def end(self, process: int) -> None:
+        """Kill one process of the job, and wait a short time until it has released its memory."""
+        if process in self.processes():
+            _kill(process)
+            deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+            while held_bytes(process) and time.monotonic() < deadline:
+                time.sleep(_SHORTEST_WAIT_SECONDS / 10)
 
     def _scratch_bytes(self) -> int:
         if not self._jailed:
@@ -112,33 +114,46 @@ class JobMemory:
 def enforce(memory: JobMemory, limits: Limits, warden: int, link: socket.socket) -> None:
     """Watch the jobs of a warden until it ends. Stop a job that exceeds its memory limit.
 
-    The warden sends the number of the worker over `link` when a job begins. If the job exceeds the memory
-    limit, the warden receives `memory` with the number of bytes, and reports them when all processes of the
-    job have ended. If the job exceeds the time limit, the warden receives `time` with the elapsed seconds and
-    the seconds in which the job waited for a processor, and stops the job. The warden sends `PARKED` when a
-    job has ended whose script may have later jobs, and receives it back with the number of bytes in use.
+    The warden says over `link` when a job begins. If the job exceeds the memory limit, the warden receives
+    `memory` with the number of bytes, and reports them when all processes of the job have ended. If the job
+    exceeds the time limit, the warden receives `time` with the elapsed seconds and the seconds in which the
+    job waited for a processor, and stops the job. A copy of the job's process ends first if the job needs its
+    memory. Between two jobs, the warden receives `PARKED` with the number of bytes in use, and then nothing
+    may be left but the stopped copy. Otherwise the link ends, and the warden with it.
     """
     poller = select.poll()
     poller.register(os.pidfd_open(warden), select.POLLIN)
     poller.register(link, select.POLLIN)
-    while poller.poll() and (begin := link.recv(64)):
+    message = link.recv(64) if poller.poll() else b""
+    while message:
+        what, process = message.split()
+        if what == PARKED:
+            message = _watch_copy(memory, limits, poller, link, int(process))
+            continue
         memory.find_guards(warden)
         linux.respond_quickly()
-        if not _watch_job(memory, limits, poller, link, int(begin)):
-            return
-        link.send(PARKED + b" %d" % memory.used_bytes())
+        message = _watch_job(memory, limits, poller, link, int(process))
+    link.shutdown(socket.SHUT_RDWR)
 
 
 def _watch_job(
     memory: JobMemory, limits: Limits, poller: select.poll, link: socket.socket, worker: int
-) -> bool:
-    """Watch one job. Return whether it was parked at its end; otherwise its warden has ended."""
+) -> bytes:
+    """Watch one job. Return the message of the warden that ends it; empty: the warden has ended."""
     fill_rate = _FILL_BYTES_PER_SECOND * (os.cpu_count() or 1)
     job_time: JobTime | None = JobTime(limits, memory.processes)
-    while (used := memory.used_bytes()) <= limits.memory_bytes:
+    copy = 0
+    while (used := memory.used_bytes()) <= limits.memory_bytes or copy:
+        if used > limits.memory_bytes:
+            memory.end(copy)
+            copy = 0
+            continue
         wait = (limits.memory_bytes - used) / fill_rate
         if poller.poll(1000 * min(max(wait, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)):
-            return link.recv(64) == PARKED
+            message = link.recv(64)
+            if not message.startswith(COPY):
+                return message
+            copy = int(message.split()[1])
         if job_time and (seconds := job_time.exceeded()):
             job_time = None
             with contextlib.suppress(OSError):
@@ -148,12 +163,50 @@ def _watch_job(
     report_end = time.monotonic() + _REPORT_SHARE * limits.memory_bytes / fill_rate
     while True:
         memory.kill(spared=worker if time.monotonic() < report_end else 0)
-        if poller.poll(1000 * _SHORTEST_WAIT_SECONDS):
-            return False
+        if poller.poll(1000 * _SHORTEST_WAIT_SECONDS) and not link.recv(64).startswith(COPY):
+            return b""
 
 
-def _held_bytes(process: int) -> int:
-    """Return the memory that a process holds; 0 if it has ended."""
+def _watch_copy(
+    memory: JobMemory, limits: Limits, poller: select.poll, link: socket.socket, copy: int
+) -> bytes:
+    """Watch the time between two jobs. Return the warden's next message; empty: it must not go on."""
+    used = memory.used_bytes()
+    has_answered = False
+    # The warden says that a job begins before it continues the copy.
+    while not poller.poll(1000 * _LONGEST_WAIT_SECONDS if has_answered else 0):
+        if memory.processes() != [copy] or not is_stopped(copy) or memory.used_bytes() > limits.memory_bytes:
+            if poller.poll(0):
+                break
+            memory.kill()
+            return b""
+        if not has_answered:
+            link.send(PARKED + b" %d" % used)
+            has_answered = True
+    return link.recv(64)
+
+
+def listed_processes() -> list[int]:
+    """Return the processes in /proc, by their numbers."""
+    return [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
+
+
+def is_stopped(process: int) -> bool:
+    """Return whether a signal has stopped a process."""
+    return _states([process]).get(process, ("", 0, 0))[0] == "T"
+
+
+def _kill(process: int) -> None:
+    with contextlib.suppress(OSError):
+        handle = os.open(f"/proc/{process}", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        finally:
+            os.close(handle)
+
+
+def held_bytes(process: int | str) -> int:
+    """Return the memory that a process holds; 0 if it has ended. `process` is its name in /proc."""
     try:
         with open(f"/proc/{process}/status", "rb", buffering=0) as status:  # noqa: PTH123  a Path takes longer
             return 1024 * sum(map(int, _HELD.findall(status.read())))

@@ -27,7 +27,7 @@ def lower_priority(handle: int) -> None:
             line.split(":", 1) for line in Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines()
         )
         warden = int(fields["Pid"])
-        niceness = os.getpriority(os.PRIO_PROCESS, warden) + _NICENESS
+        niceness = os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS
         # A worker that is forked later inherits the priority.
         os.setpriority(os.PRIO_PROCESS, warden, niceness)
         for worker in map(int, Path(f"/proc/{warden}/task/{warden}/children").read_text().split()):

@@ -30,9 +30,6 @@ from explorer.sandbox.versions import InstalledVersions
 
 _log = logging.getLogger(__name__)
 
-#: The tasks whose job executes a script first, and uses nothing else of the request until then.
-_TASKS_AFTER_SCRIPT = ("compile", "inspect", "llvm-passes", "lineage")
-
 NOBODY_MUST_READ = (
     "Started by root without a jail, user code runs as nobody (65534), who must be able to read the "
     "interpreter and its packages. Start the service as an ordinary user."
@@ -221,24 +218,13 @@ def _refusal(size_bytes: int, limit_bytes: int) -> list[Event]:
 
 
 def _script_of(request: Request, *, is_yielding: bool) -> str:
-    """Return what identifies the code that the jobs of a script execute, or "" without a script.
+    """Return what identifies the process of a script that jobs may share, or "" if this job has its own.
 
-    This is the script, with all that it depends on, and the arguments: they may contain expressions, and what
-    these execute must not change the results of others. A process keeps its priority, so jobs that yield have
-    processes of their own.
+    A process keeps its priority, so jobs that yield have processes of their own.
     """
-    if request.task not in _TASKS_AFTER_SCRIPT:
+    script = request.script
+    if script is None:
         return ""
-    script = Request(
-        request.source,
-        request.target,
-        request.triton,
-        arguments=request.arguments,
-        path=request.path,
-        files=request.files,
-        assumed=request.assumed,
-        private=request.private,
-    )
     return hashlib.sha256(json.dumps([to_plain(script), is_yielding], sort_keys=True).encode()).hexdigest()
 
 

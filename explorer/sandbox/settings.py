@@ -31,8 +31,7 @@ class Limits:
     With `shares_memory`, the processes of a job may share memory that belongs to no file, as CUDA does. Only
     a control group counts the shared memory that no process maps. With `owns_processes`, a job has its own
     process namespace inside the jail; without it, the remaining processes end with the jail. With
-    `leaves_copies`, the process of a script may stay after its job. No server sets it: between two jobs, a
-    hostile script can go on without limits.
+    `leaves_copies`, the process of a script may stay after its job, for later jobs of the script.
     """
 
     wall_seconds: float = 30.0
@@ -76,10 +75,10 @@ class SandboxSettings:
     each further Triton version. With `offered_tritons`, no other versions are used. `package_folders` hold
     further packages that user code may import; they hide no other module. `environment` adds variables to the
     environment of the jail, `readable_folders` adds existing folders, and `devices` are files below /dev that
-    a job may
-    use.
-    The processes of at most `kept_scripts` scripts of a version stay for later jobs of the same scripts, for
-    `kept_script_seconds` after the last job, and together they use at most `kept_scripts_bytes`.
+    a job may use.
+    With `leaves_copies`, the processes of at most `kept_scripts` scripts of a version stay for later jobs of
+    the same scripts, for `kept_script_seconds` after the last job. Together they use at most
+    `kept_scripts_bytes`.
     Without `warm_up`, a slot is started when the first job needs it. `reserve_slots` more of each version are
     started when more than `slots_per_version` jobs run or wait. A slot without a job for `idle_seconds` ends.
     With `warm_up`, the slots of the newest version stay.
@@ -101,7 +100,7 @@ class SandboxSettings:
     start_seconds: float = 120.0
     warm_up: bool = True
     idle_seconds: float = 300.0
-    kept_scripts: int = 0
+    kept_scripts: int = 8
     kept_script_seconds: float = 120.0
     kept_scripts_bytes: int = 2 * GIB
     entry_point: str = "explorer.pipeline.job"

@@ -30,13 +30,14 @@ from explorer.sandbox.launcher import Launcher
 from explorer.sandbox.priority import lower_priority
 from explorer.sandbox.protocol import EventStream
 from explorer.sandbox.stop_reason import StopReason
-from explorer.sandbox.warden import KEEPS, KEPT
+from explorer.sandbox.warden import PARKED
 
 for _reason in get_args(StopReason):
     sandbox_stops.labels(_reason)  # a rate needs the 0 before the first stop
 #: The extra time of the web side beyond the warden's limit. The warden can still report the output.
 _GRACE_SECONDS = 2.0
 _STEP_SECONDS = 10.0
+_PARK_SECONDS = 1.0
 #: A kept process of a script takes milliseconds to begin its next job.
 _BEGIN_SECONDS = 5.0
 _CANCEL_LOOK_SECONDS = 0.05
@@ -73,7 +74,9 @@ class Slot:
         self._has_ended = False
         #: The connection to the warden of the last job, for later jobs of its script.
         self._later: socket.socket | None = None
-        self.keeps_script = False
+        #: Whether the process of the last job's script may stay, and whether it has stayed.
+        self.may_stay = False
+        self.has_script = False
         self.jobs_done = 0
         try:
             self._zygote = self._jail.fork(triton)
@@ -113,8 +116,8 @@ class Slot:
     ) -> Generator[Event, None, None]:
         """Execute one job, with a lower priority if it `yields`. Yield its events, Done last.
 
-        With `keeps`, the process of the script stays if it can, for later jobs of the same script: see
-        `keeps_script` and `wait_until_kept`. Closing the iterator kills the job.
+        With `keeps`, the process of the script may stay for later jobs of the same script: then `may_stay` is
+        true, and `wait_until_parked` must be called. Closing the iterator kills the job.
 
         Raises:
             SlotBroken: the jail is gone, or the job's processes were killed before they emitted a result.
@@ -124,16 +127,14 @@ class Slot:
         started = time.monotonic()
         problem: Diagnostic | None = None
         reason: StopReason | None
-        is_later, self.keeps_script = self.keeps_script, False
+        is_later, self.has_script, self.may_stay = self.has_script, False, False
         try:
             if is_later:
                 self._begin_later()
             self._connect_disassembler(request)
             begin_deadline = time.monotonic() + _BEGIN_SECONDS if is_later else deadline
-            # A process that stays has the priority of the job before it.
-            lowers = yields and not is_later
-            reason = yield from self._stream(request, is_cancelled, begin_deadline, deadline, lowers)
-            self.keeps_script = keeps and reason is None and self._hears(KEEPS, 0) is not None
+            reason = yield from self._stream(request, is_cancelled, begin_deadline, deadline, yields)
+            self.may_stay = keeps and reason is None
         except _JobEnded as end:
             problem, reason = end.diagnostic, end.reason
         except ProtocolError as error:
@@ -144,7 +145,7 @@ class Slot:
                 hint="The source may have written to the event stream, or its result is too large.",
             )
         finally:
-            if not self.keeps_script:
+            if not self.may_stay:
                 self._kill_job()
             self.jobs_done += 1
         if reason is not None:
@@ -153,11 +154,19 @@ class Slot:
             yield problem
             yield Done("failed", (time.monotonic() - started) * 1000, is_transient=True)
 
-    def wait_until_kept(self) -> int | None:
-        """Return the memory that the kept process of the script uses, in bytes, or None if it has ended."""
-        words = self._hears(KEPT, _STEP_SECONDS)
+    def wait_until_parked(self) -> int:
+        """Return the memory that the process of the script uses, in bytes, or 0 if it does not stay."""
+        assert self._later is not None
+        used_bytes = 0
+        if linux.wait_for_input(self._later.fileno(), seconds=_PARK_SECONDS):
+            with contextlib.suppress(OSError):
+                message = self._later.recv(_MESSAGE_BYTES)
+                used_bytes = int(message.removeprefix(PARKED) or 0)
         self._close_streams()
-        return None if words is None else int(words)
+        self.has_script = used_bytes > 0
+        if not self.has_script:
+            self._kill_job()
+        return used_bytes
 
     def next(self) -> None:
         """Prepare the process of the next job.
@@ -219,16 +228,6 @@ class Slot:
             os.close(their_request)
             os.close(their_events)
             their_disassembler.close()
-
-    def _hears(self, word: bytes, seconds: float) -> bytes | None:
-        """Return what the warden says after a word, or None if it does not say it within some seconds."""
-        assert self._later is not None
-        if not linux.wait_for_input(self._later.fileno(), seconds=seconds):
-            return None
-        with contextlib.suppress(OSError):
-            message = self._later.recv(_MESSAGE_BYTES)
-            return message.removeprefix(word) if message.startswith(word) else None
-        return None
 
     def _connect_disassembler(self, request: Request) -> None:
         """Pass the other end of the job's connection on, or close it: then the job starts nvdisasm itself."""

@@ -33,12 +33,16 @@ _CLOSE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class PoolState:
-    """The slots of a Triton version by state, and whether the version has a zygote in a shared jail."""
+    """The slots of a Triton version by state, and whether the version has a zygote in a shared jail.
+
+    `keeping` slots keep the process of a script.
+    """
 
     version: str
     starting: int
     idle: int
     busy: int
+    keeping: int
     has_zygote: bool
 
 
@@ -115,8 +119,8 @@ class VersionPools:
 
     def _make(self, version: str, folder: Path | None) -> SlotPool:
         settings = self.launcher.settings
-        kept = settings.slots_per_version if settings.warm_up and version == self._newest else 0
-        return SlotPool(self.launcher, version, folder, self._jail, self.disassemblers, kept)
+        permanent = settings.slots_per_version if settings.warm_up and version == self._newest else 0
+        return SlotPool(self.launcher, version, folder, self._jail, self.disassemblers, permanent)
 
 
 class SlotPool:
@@ -129,13 +133,13 @@ class SlotPool:
         folder: Path | None,
         jail: Jail | None,
         disassemblers: Disassemblers,
-        kept: int,
+        permanent: int,
     ) -> None:
-        """`jail` is shared by the slots; without it, each has its own. `kept` slots do not end when idle."""
+        """`jail` is shared by the slots; without it, each has its own. `permanent` slots stay when idle."""
         self._launcher = launcher
         self._jail = jail
         self._disassemblers = disassemblers
-        self._kept = kept
+        self._permanent = permanent
         self._settings = launcher.settings
         self._version = version
         self._folder = folder
@@ -146,8 +150,10 @@ class SlotPool:
         #: The slots that keep the process of a script, by the script, with the time since when and the memory
         #: in use, in bytes; the slot that was used last is last.
         self._keeping: dict[str, tuple[Slot, float, int]] = {}
-        #: The scripts whose process will stay as soon as its job has been cleaned up.
+        #: The scripts whose process may stay, as soon as its job has been cleaned up.
         self._parking: set[str] = set()
+        #: The slots that keep the process of a script, or do a later job of it. They are not counted.
+        self._with_script: set[Slot] = set()
         #: The number of slots that are being started, or prepared for their next job.
         self._starting = 0
         #: The number of callers that wait for a slot.
@@ -166,8 +172,8 @@ class SlotPool:
 
     @property
     def keeps_scripts(self) -> bool:
-        """Whether processes of scripts stay for later jobs."""
-        return self._settings.kept_scripts > 0
+        """Whether processes of scripts stay for later jobs. A jail of its own would stay with the process."""
+        return self._settings.limits.leaves_copies and self._jail is not None
 
     @contextmanager
     def slot(self, is_cancelled: Callable[[], bool], script: str = "") -> Iterator[Slot | None]:
@@ -179,8 +185,7 @@ class SlotPool:
         Raises:
             SandboxUnavailable: the pool is closed, or no slot starts.
         """
-        kept = self._take_kept(script)
-        slot = kept or self._obtain(is_cancelled)
+        slot = self._take_kept(script, is_cancelled) or self._obtain(is_cancelled)
         if slot is None:
             yield None
             return
@@ -189,19 +194,11 @@ class SlotPool:
             yield slot
         except SlotBroken as error:
             is_broken = True
-            if not self._closed:
+            if not self._closed and slot not in self._with_script:
                 self._note_replacement(error)
             raise
         finally:
-            if slot.keeps_script:
-                self._give_back_kept(slot, script, is_extra=kept is not None)
-            elif kept is not None:
-                with self._changed:
-                    self._busy.discard(slot)
-                    self._changed.notify_all()
-                slot.close()
-            else:
-                self._give_back(slot, is_broken=is_broken)
+            self._give_back(slot, script, is_broken=is_broken)
 
     def begin(self) -> None:
         """Start a slot."""
@@ -221,7 +218,8 @@ class SlotPool:
     def state(self) -> PoolState:
         """Return the number of slots in each state."""
         has_zygote = self._jail is not None and self._jail.has_started(self._folder)
-        return PoolState(self._version, self._starting, len(self._idle), len(self._busy), has_zygote)
+        keeping = len(self._keeping)
+        return PoolState(self._version, self._starting, len(self._idle), len(self._busy), keeping, has_zygote)
 
     def look(self) -> None:
         """Replace the idle slots that have ended, and end slots that nobody has used for long."""
@@ -234,15 +232,13 @@ class SlotPool:
             for slot, since in self._idle.copy():
                 if not slot.is_alive():
                     self._replace(slot)
-                elif now - since > self._settings.idle_seconds and self._count() > self._kept:
+                elif now - since > self._settings.idle_seconds and self._count() > self._permanent:
                     ended.append(slot)
                 else:
                     continue
                 self._idle.remove((slot, since))
         for slot in ended:
-            slot.close()
-        if ended and self._jail is not None:
-            self._jail.end_unused(self._folder)
+            self._end(slot)
 
     def close(self) -> None:
         """End all jobs, and lend no further slots."""
@@ -265,7 +261,7 @@ class SlotPool:
             self._jail.end_unused(self._folder)
 
     def _count(self) -> int:
-        return len(self._idle) + len(self._busy) + self._starting
+        return len(self._idle) + len(self._busy - self._with_script) + self._starting
 
     def _obtain(self, is_cancelled: Callable[[], bool]) -> Slot | None:
         """Wait for a slot, and start one if there are too few."""
@@ -299,56 +295,41 @@ class SlotPool:
             self._replace(slot)
         return None
 
-    def _take_kept(self, script: str) -> Slot | None:
+    def _take_kept(self, script: str, is_cancelled: Callable[[], bool]) -> Slot | None:
         """Take the slot that keeps the process of a script, if there is one."""
         with self._changed:
-            self._changed.wait_for(lambda: script not in self._parking or self._closed)
+            while script in self._parking and not is_cancelled():
+                self._changed.wait(_CANCEL_LOOK_SECONDS)
             slot, _, _ = self._keeping.pop(script, (None, 0.0, 0))
             if slot is None:
                 return None
-            if slot.is_alive() and not self._closed:
-                self._busy.add(slot)
-                return slot
-        slot.close()
+            self._busy.add(slot)
+        if slot.is_alive():
+            return slot
+        self._give_back(slot, "", is_broken=True)
         return None
 
-    def _give_back_kept(self, slot: Slot, script: str, *, is_extra: bool) -> None:
-        """Keep a slot for later jobs of its script. Start another in its place unless it `is_extra`."""
-        with self._changed:
-            self._busy.discard(slot)
-            self._changed.notify_all()
-            if not self._closed:
-                self._parking.add(script)
-                self._background.submit(self._keep, slot, script)
-                if not is_extra:
-                    self._start_in_background()
-                return
-        slot.close()
-
-    def _keep(self, slot: Slot, script: str) -> None:
-        used_bytes = slot.wait_until_kept()
-        settings = self._settings
+    def _keep(self, slot: Slot, script: str) -> bool:
+        """Keep a slot for later jobs of its script, if the process of the script stays."""
+        used_bytes = slot.wait_until_parked()
+        most_bytes = self._settings.kept_scripts_bytes
         ended: list[Slot] = []
         with self._changed:
             self._parking.discard(script)
             self._changed.notify_all()
-            if (
-                used_bytes is None
-                or used_bytes > settings.kept_scripts_bytes
-                or self._closed
-                or script in self._keeping
-            ):
-                ended.append(slot)
-            else:
+            stays = 0 < used_bytes <= most_bytes and not self._closed and script not in self._keeping
+            if stays:
+                self._with_script.add(slot)
                 self._keeping[script] = slot, time.monotonic(), used_bytes
                 while (
-                    len(self._keeping) > settings.kept_scripts
-                    or sum(used for _, _, used in self._keeping.values()) > settings.kept_scripts_bytes
+                    len(self._keeping) > self._settings.kept_scripts
+                    or sum(used for _, _, used in self._keeping.values()) > most_bytes
                 ):
                     oldest, _, _ = self._keeping.pop(next(iter(self._keeping)))
                     ended.append(oldest)
         for each in ended:
-            each.close()
+            self._end(each)
+        return stays
 
     def _forget_scripts(self, is_over: Callable[[Slot, float], bool]) -> list[Slot]:
         """Remove the slots that keep a process, if `is_over` for the slot and the time since when."""
@@ -357,6 +338,14 @@ class SlotPool:
             del self._keeping[script]
         return list(over.values())
 
+    def _end(self, slot: Slot) -> None:
+        """End a slot, and the zygote of the version with its last slot."""
+        slot.close()
+        with self._changed:
+            self._with_script.discard(slot)
+        if self._jail is not None:
+            self._jail.end_unused(self._folder)
+
     def _replace(self, slot: Slot) -> None:
         """Start another slot in the place of an idle slot that has ended."""
         self._note_replacement("an idle sandbox ended unexpectedly")
@@ -364,18 +353,29 @@ class SlotPool:
             self._background.submit(slot.close)
         self._start_in_background()
 
-    def _give_back(self, slot: Slot, *, is_broken: bool) -> None:
+    def _give_back(self, slot: Slot, script: str, *, is_broken: bool) -> None:
         with self._changed:
             self._busy.discard(slot)
             self._changed.notify_all()
             if not self._closed:
-                self._starting += 1
-                self._background.submit(self._prepare, slot, is_broken=is_broken)
+                if slot.may_stay:
+                    self._parking.add(script)
+                if slot not in self._with_script:
+                    self._starting += 1
+                self._background.submit(self._prepare, slot, script, is_broken=is_broken)
                 return
         slot.close()
 
-    def _prepare(self, slot: Slot, *, is_broken: bool) -> None:
-        """Prepare a slot for its next job, or replace it."""
+    def _prepare(self, slot: Slot, script: str, *, is_broken: bool) -> None:
+        """Prepare a slot for its next job, keep it for its script, or replace it."""
+        is_extra = slot in self._with_script
+        if slot.may_stay and self._keep(slot, script):
+            if not is_extra:
+                self._start()
+            return
+        if is_extra:
+            self._end(slot)
+            return
         if not is_broken and not self._closed and slot.jobs_done < self._settings.jobs_per_slot:
             try:
                 slot.next()

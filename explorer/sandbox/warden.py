@@ -5,7 +5,7 @@ crash or an exceeded limit as a diagnostic, then Done. When the warden ends, all
 keeper enforces the limits of memory and time (see `memory`).
 
 A worker may leave a copy for later jobs of the same script. Then the warden stays. Between two jobs, the copy
-is stopped, and all other processes have ended.
+is stopped, and all other processes have ended. The keeper ends the copy if that changes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import socket
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
 from explorer.pipeline.tool_output import last_words
@@ -30,10 +30,12 @@ from explorer.sandbox.stop_reason import StopReason, stop_line
 
 CANCEL_LINE = b"\x18\n"
 
-#: What the warden tells the slot: it will stay for later jobs of the script; it is ready for one.
-KEEPS, KEPT = b"keeps", b"kept"
+#: What the warden tells the slot: it is ready for a later job of the script.
+PARKED = b"parked"
 
-_PARK_SECONDS = 5.0
+#: Killed processes take some milliseconds to end.
+_PARK_SECONDS = 0.5
+_PARK_LOOK_SECONDS = 0.001
 _LATER_DESCRIPTORS = 3
 _NUMBER_BYTES = 16
 _CRASH_LINES = 20
@@ -57,17 +59,30 @@ class MemoryExceeded:
     used_bytes: int
 
 
+class ScriptOutput(NamedTuple):
+    """What a script has written to its standard streams. It is in the log of each job of the script."""
+
+    stdout: str = ""
+    stderr: str = ""
+
+
 class _Streams:
     """The streams of one job that the warden reads and writes, and the ends that the worker gets."""
 
-    def __init__(self, events: int, folder: str, limits: Limits) -> None:
+    def __init__(self, events: int, folder: str, limits: Limits, script: ScriptOutput) -> None:
         output, verdict, position = os.pipe(), os.pipe(), os.pipe()
         self.events = events
+        self._script = script
         self.output = BoundedPipe(output[0], limits.output_bytes)
         self.error = BoundedFile(folder, limits.output_bytes)
         self.verdict, self.position = verdict[0], position[0]
         self.outputs = job_process.Outputs(events, verdict[1], position[1])
         self.output_end = output[1]
+
+    def read(self) -> ScriptOutput:
+        """Return the output so far, after the output of the script in an earlier job."""
+        self.output.drain()
+        return ScriptOutput(self._script.stdout + self.output.text(), self._script.stderr + self.error.text())
 
     def close_ends(self) -> None:
         """Close the ends that the worker has, without the events, which both write."""
@@ -89,10 +104,10 @@ class _Streams:
 class Warden:
     """Supervises a worker from start to end, and then the workers of later jobs of the same script.
 
-    `link` leads to the keeper, and `later` to the slot. The slot sends the descriptors of a later job: the
-    request, the events, the connection to a disassembler. The warden sends `KEEPS` before Done, if it will
-    stay for later jobs, and `KEPT` with the memory in use when it is ready for one. `copies` are the two ends
-    of the connection to the process that the script leaves for later jobs (see `script_process`). `rules` are
+    `link` leads to the keeper (see `memory.enforce`), and `later` to the slot. The warden sends `PARKED` with
+    the memory in use when it is ready for a later job, and ends if it is not. The slot sends the descriptors
+    of a later job: the request, the events, the connection to a disassembler. `copies` are the two ends of
+    the connection to the process that the script leaves for later jobs (see `script_process`). `rules` are
     the Landlock rules for the worker, or None.
     """
 
@@ -114,13 +129,14 @@ class Warden:
         self._owns_processes = jailed and limits.owns_processes
         self._folder = ""
         self._copy = 0
+        self._script = ScriptOutput()
         self._started: float | None = None
         self._verdict = b""
 
     def run(self, request: int, events: int, disassembler: int, entry_point: str, folder: str) -> NoReturn:
         """Fork the worker of the first job, and report each job."""
         self._folder = folder
-        streams = _Streams(events, folder, self._limits)
+        streams = _Streams(events, folder, self._limits, self._script)
         parent = os.getpid()
         worker = os.fork()
         if worker == 0:
@@ -150,22 +166,20 @@ class Warden:
         if self._rules is not None:
             os.close(self._rules)
         streams.close_ends()
-        while self._supervise(worker, streams) and self._park(worker):
+        while self._supervise(worker, streams) and self._park():
             streams.close()
             worker, streams = self._begin_later()
         os._exit(0)
 
     def _supervise(self, worker: int, streams: _Streams) -> bool:
         """Wait for the verdict of a worker or its end, and report. Return whether it may have later jobs."""
-        self._started, self._verdict = None, b""
+        self._verdict, self._copy = b"", 0
         exceeded = self._watch(worker, streams)
         finished = exceeded is None and self._has_verdict()
         # After a verdict, the worker has written everything, so there is no need to wait for its end.
         report = source_position.request_stack(worker, streams.position) if exceeded else ""
         status = 0 if finished else _stop(worker, everyone=self._owns_processes)
-        streams.output.drain()
         if finished:
-            self._find_copy()
             self._report_verdict(streams)
             return self._copy != 0
         where = source_position.find_position(report + source_position.read_report(streams.position))
@@ -186,18 +200,21 @@ class Warden:
         worker_end = os.pidfd_open(worker)
         output = streams.output
         poller = select.poll()
-        for descriptor in (streams.verdict, output.descriptor, worker_end, self._link.fileno()):
+        copies, link = self._copies.fileno(), self._link.fileno()
+        for descriptor in (streams.verdict, output.descriptor, worker_end, link, copies):
             poller.register(descriptor, select.POLLIN)
         try:
             while True:
                 ready = {descriptor for descriptor, _ in poller.poll()}
                 if output.descriptor in ready and not output.read():
                     poller.unregister(output.descriptor)
+                if copies in ready and not self._note_copy(worker, streams):
+                    poller.unregister(copies)
                 if streams.verdict in ready and not self._take_verdict(streams.verdict, worker):
                     poller.unregister(streams.verdict)
                 if self._has_verdict():
                     return None
-                if self._link.fileno() in ready:  # The keeper writes before it kills.
+                if link in ready:  # The keeper writes before it kills.
                     what, *figures = self._link.recv(64).split()
                     if what == b"time":
                         return TimeExceeded(*map(float, figures))
@@ -213,51 +230,78 @@ class Warden:
     def _take_verdict(self, verdict: int, worker: int) -> bool:
         data = os.read(verdict, _VERDICT_BYTES)
         if data and self._started is None:
-            self._started = time.monotonic()
-            self._link.send(b"%d" % worker)
+            self._begin(worker)
         self._verdict = (self._verdict + data)[:_VERDICT_BYTES]
         return bool(data)
 
-    def _find_copy(self) -> None:
-        """Note the process that waits for later jobs, if there is one, and announce it to the slot."""
-        self._copy = 0
-        with contextlib.suppress(BlockingIOError, ValueError):
-            while message := self._copies.recv(_NUMBER_BYTES, socket.MSG_DONTWAIT):
-                self._copy = int(message)
-        if self._copy:
-            with contextlib.suppress(OSError):  # The slot does not keep the job.
-                self._later.send(KEEPS)
+    def _begin(self, worker: int) -> None:
+        """Tell the keeper that a job begins."""
+        self._started = time.monotonic()
+        self._link.send(b"%s %d" % (memory.JOB, worker))
 
-    def _park(self, worker: int) -> bool:
-        """Stop the process that waits for later jobs, and end all others. Return whether that has worked."""
+    def _note_copy(self, worker: int, streams: _Streams) -> bool:
+        """Note the process that a worker leaves for later jobs, and the output of the script.
+
+        Return False when no process can send more.
+        """
+        try:
+            number, descriptors, _, _ = socket.recv_fds(self._copies, _NUMBER_BYTES, 1)
+        except OSError:  # The other end was closed before it had read everything.
+            return False
+        with contextlib.suppress(OSError, ValueError):
+            copy = int(number)
+            if copy > 1 and copy != worker:
+                self._link.send(b"%s %d" % (memory.COPY, copy))
+                self._copy, self._script = copy, streams.read()
+        for descriptor in descriptors:  # The worker goes on when all ends are closed.
+            os.close(descriptor)
+        return bool(number)
+
+    def _park(self) -> bool:
+        """End all processes except for the copy, and stop it. Return whether that has worked."""
+        deadline = time.monotonic() + _PARK_SECONDS
         try:
             os.kill(-1, signal.SIGSTOP)
-            for entry in os.scandir("/proc"):
-                if entry.name.isdigit() and int(entry.name) not in (1, self._copy):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(int(entry.name), signal.SIGKILL)
-            os.waitpid(worker, 0)
-            self._link.settimeout(_PARK_SECONDS)
-            self._link.send(memory.PARKED)
-            while not (answer := self._link.recv(64)).startswith(memory.PARKED):  # a limit, too late
+            while not self._only_copy_is_left():
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(_PARK_LOOK_SECONDS)
+            self._link.send(b"%s %d" % (memory.PARKED, self._copy))
+            while answer := self._link.recv(64):
+                if answer.startswith(memory.PARKED):  # Otherwise the job exceeded a limit at its very end.
+                    self._later.send(PARKED + answer.removeprefix(memory.PARKED))
+                    return True
+        except OSError:  # User code has ended the copy, or the slot does not keep the job.
+            pass
+        return False
+
+    def _only_copy_is_left(self) -> bool:
+        """Return whether the copy is stopped and all other processes have ended; send the signals again."""
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-            self._link.settimeout(None)
-            self._later.send(KEPT + answer.removeprefix(memory.PARKED))
-        except OSError:  # User code has ended the copy or replaced it, or the slot does not keep the job.
-            return False
-        return True
+        os.kill(self._copy, signal.SIGSTOP)  # The end of its parent may have continued it.
+        processes = [each for each in memory.listed_processes() if each != 1]
+        for process in processes:
+            if process != self._copy:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+        return processes == [self._copy] and memory.is_stopped(self._copy)
 
     def _begin_later(self) -> tuple[int, _Streams]:
         """Wait for a later job, and give it to the copy. Return the process and its streams."""
+        poller = select.poll()
+        for end in (self._later, self._link):
+            poller.register(end, select.POLLIN)
+        if self._link.fileno() in dict(poller.poll()):  # The keeper has ended the copy.
+            os._exit(0)
         _, descriptors, _, _ = socket.recv_fds(self._later, 1, _LATER_DESCRIPTORS)
         if not descriptors:
             os._exit(0)
         request, events, disassembler = descriptors
-        streams = _Streams(events, self._folder, self._limits)
+        streams = _Streams(events, self._folder, self._limits, self._script)
         worker = self._copy
-        while (ended := os.waitpid(-1, os.WNOHANG)[0]) != 0:
-            if ended == worker:
-                os._exit(0)
+        self._begin(worker)
         os.kill(worker, signal.SIGCONT)
         ends = [request, disassembler, *streams.outputs, streams.output_end, streams.error.descriptor]
         socket.send_fds(self._copies, [b"job"], ends)
@@ -281,9 +325,11 @@ class Warden:
         _emit(streams, Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
 
     def _emit_output(self, streams: _Streams) -> None:
-        for source, text in (("stdout", streams.output.text()), ("stderr", streams.error.text())):
-            if text:
-                _emit(streams, Log(source, text))
+        stdout, stderr = streams.read()
+        if stdout:
+            _emit(streams, Log("stdout", stdout))
+        if stderr:
+            _emit(streams, Log("stderr", stderr))
 
 
 def _emit(streams: _Streams, event: Event) -> None:

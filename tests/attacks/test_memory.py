@@ -251,4 +251,4 @@ def test_what_is_swapped_out_and_page_tables_count(monkeypatch, tmp_path):
     file = tmp_path / "status"
     file.write_text(status)
     monkeypatch.setattr(memory, "open", lambda *_, **__: file.open("rb"), raising=False)
-    assert memory._held_bytes(os.getpid()) == 15 * 1024
+    assert memory.held_bytes(os.getpid()) == 15 * 1024

@@ -242,7 +242,7 @@ def test_nothing_that_outlives_the_job_is_open(wall):
     )
     result = wall.run(source)
     assert result.done.status == "complete", result.message
-    private = ("/dev/null", "pipe:", "anon_inode:[pidfd]", "pidfd:", "/tmp/.stderr", "/proc/")
+    private = ("/dev/null", "pipe:", "anon_inode:[pidfd]", "pidfd:", "/tmp/#", "/proc/")
     found = result.logs["stdout"].splitlines()
     assert "/dev/null" in found
     # The connection to a disassembler, whose process ends with the job.
