@@ -214,7 +214,7 @@ def test_a_process_and_the_one_that_it_starts_hold_the_same_memory(monkeypatch):
     """The same as above, at exactly that moment: 10 waits for 11, which has not executed its program yet."""
     own = memory.JobMemory(Limits(memory_bytes=100), jailed=False, zygote=os.getpid())
     monkeypatch.setattr(own, "processes", lambda: [10, 11, 12])
-    monkeypatch.setattr(memory, "_held_bytes", {10: 60, 11: 60, 12: 10}.__getitem__)
+    monkeypatch.setattr(memory, "held_bytes", {10: 60, 11: 60, 12: 10}.__getitem__)
     states = {10: ("D", 1, 0), 11: ("R", 10, memory._HAS_NOT_EXECUTED), 12: ("S", 10, 0)}
     monkeypatch.setattr(memory, "_states", lambda _: states)
     assert own.used_bytes() == 70
