@@ -5,7 +5,10 @@
 (b) In a warm process: the script once, and for each of its launches `triton.compile` and one run of the
     disassembler.
 
-The ratio of a script is (a) / (b), for all its launches together.
+The ratio of a script is (a) / (b), for all its launches together. A program with `torch.compile` is a script
+whose kernels are the launches of PyTorch's output code.
+
+Afterwards, the memory of the server and its jails is measured after 20 and after 200 different scripts.
 
     python -m bench.real    (b), printed as JSON
 """
@@ -21,16 +24,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from sources import TORCH_PROGRAM
 
 from bench.bare import TARGET
 from bench.real_scripts import CALLS, PACKAGES
 from bench.row import Row
-from bench.service import Service
+from bench.service import WARM_UP, Service
 
 FOLDER = Path(__file__).parents[1] / ".venv" / "bench-packages"
 _MOST_OF_ESSENTIAL, _MOST_OF_ALL, _MOST_WORST = 1.0, 1.5, 1.3
+_FEW_SCRIPTS, _MANY_SCRIPTS = 20, 200
+_MOST_GROWTH = 1.2
 
 
 def install() -> None:
@@ -43,6 +51,7 @@ def scripts() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each script."""
     for path, calls in CALLS.items():
         yield path, f"{(FOLDER / path).read_text()}\n\nimport torch\n{calls}\n"
+    yield "torch.compile", TORCH_PROGRAM
 
 
 def measure_real(service: Service) -> dict[str, Any]:
@@ -56,8 +65,13 @@ def measure_real(service: Service) -> dict[str, Any]:
     for name, source in scripts():
         launches = len(bare[name]["compilations"])
         request = {"source": source, "target": TARGET}
-        timings = [service.perform({**request, "launch": launch}) for launch in range(launches)]
-        if failed := [timing.id for timing in timings if timing.status != "complete"]:
+        timings = []
+        if code := bare[name]["output_code"]:
+            program = service.perform(request)
+            timings.append(replace(program, essential=program.last_event))
+            request |= code
+        timings += [service.perform({**request, "launch": launch}) for launch in range(launches)]
+        if failed := [timing.id for timing in timings if timing.status not in ("complete", "kernels_found")]:
             raise RuntimeError(f"{name}: {failed} failed")
         alone = bare[name]["script"] + sum(bare[name]["compilations"])
         figures[name] = {
@@ -78,7 +92,21 @@ def measure_real(service: Service) -> dict[str, Any]:
     count = sum(len(each["compilations"]) for each in figures.values())
     total = sum(sum(each["seconds"]) for each in figures.values())
     print(Row(f"All {count} launches of {len(figures)} scripts", total, "s"))
+    _measure_memory(service)
     return figures
+
+
+def _measure_memory(service: Service) -> None:
+    """Print the memory after many scripts, relative to the memory after a few."""
+    megabytes = {}
+    for number in range(_MANY_SCRIPTS):
+        # The process of a script that takes so long stays for a while.
+        service.compile(f"{WARM_UP}\nimport time\ntime.sleep(0.1)  # {number}\n", TARGET)
+        if number + 1 in (_FEW_SCRIPTS, _MANY_SCRIPTS):
+            megabytes[number + 1] = sum(service.memory_by_process().values())
+            print(Row(f"Memory after {number + 1} different scripts", megabytes[number + 1], "MB"))
+    growth = megabytes[_MANY_SCRIPTS] / megabytes[_FEW_SCRIPTS]
+    print(Row(f"Memory after {_MANY_SCRIPTS} scripts, against {_FEW_SCRIPTS}", growth, "x", _MOST_GROWTH))
 
 
 def _measure_alone() -> dict[str, dict[str, Any]]:
@@ -109,13 +137,18 @@ def _measure_script(source: str) -> dict[str, Any]:
 
     from explorer.model import Request
     from explorer.model.hardware import find_target
+    from explorer.pipeline.job import warm_up
     from explorer.pipeline.module import load
     from explorer.pipeline.specialize import resolve
     from explorer.pipeline.targets import triton_target
 
     target = find_target(TARGET)
+    warm_up()  # The first compilation of a process takes longer.
     start = time.perf_counter()
     contents = load(source, target)
+    code = contents.output_code.request_fields() if contents.output_code else {}
+    if code:
+        contents = load(code["source"], target, code["files"], code["path"])
     script = time.perf_counter() - start
     compilations = []
     for launch in range(len(contents.launches)):
@@ -129,7 +162,7 @@ def _measure_script(source: str) -> dict[str, Any]:
             nvdisasm = [knobs.nvidia.nvdisasm.path, "-c", "-gi", file.name]
             subprocess.run(nvdisasm, check=True, stdout=subprocess.DEVNULL)
         compilations.append(time.perf_counter() - start)
-    return {"script": script, "compilations": compilations}
+    return {"script": script, "compilations": compilations, "output_code": code}
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ class Service:
 
     def wait_until_warm(self) -> None:
         """Compile once, so that the measured server is warm."""
-        self.compile(_WARM_UP, TARGET)
+        self.compile(WARM_UP, TARGET)
 
     def processes(self) -> set[int]:
         """Return the server and each of its descendants."""
@@ -146,7 +146,7 @@ class Service:
         return sizes
 
 
-_WARM_UP = """
+WARM_UP = """
 import torch
 import triton
 import triton.language as tl
