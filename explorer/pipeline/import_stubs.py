@@ -24,9 +24,11 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import triton
+from triton.backends.compiler import GPUTarget
+from triton.runtime.driver import driver
 
 from explorer.model import Diagnostic
 from explorer.pipeline.errors import NeedsValue
@@ -67,8 +69,38 @@ _LIBRARIES = (
 )
 _SHOWN_NAMES = 4
 
-#: Conditions that usually hold on a GPU of NVIDIA with a current Triton, by their names.
-_LIKELY_TRUE = re.compile(r"cuda|nvidia|gpu|version|support", re.IGNORECASE)
+#: Conditions of missing modules, by words in their names, and whether they hold for a target. The first word
+#: decides.
+_CONDITIONS: tuple[tuple[re.Pattern[str], Callable[[GPUTarget], bool]], ...] = tuple(
+    (re.compile(words, re.IGNORECASE), holds)
+    for words, holds in (
+        (r"xpu|npu|cpu|tpu|hpu|mps|musa|intel|ascend", lambda _target: False),
+        (r"alike", lambda _target: True),
+        (r"rdna", lambda target: str(target.arch).startswith("gfx1")),
+        (r"cdna", lambda target: str(target.arch).startswith("gfx9")),
+        (r"(?<![a-z])hip(?![a-z])|rocm|(?<![a-z])amd", lambda target: target.backend == "hip"),
+        (r"nvidia|is_cuda", lambda target: target.backend == "cuda"),
+        (r"tma(?![a-z])|tensor_?desc", lambda target: _capability(target) >= (9, 0)),
+        (r"fp8|float8", lambda target: _capability(target) >= (8, 9) or "gfx9" in str(target.arch)),
+        (r"cuda|gpu|version|support|triton|gluon", lambda _target: True),
+    )
+)
+
+#: Names of NVIDIA's architectures in the names of conditions, and words that include all later architectures.
+_ARCHITECTURES = re.compile(r"ampere|hopper|blackwell|sm_?(\d{2,3})", re.IGNORECASE)
+_MAJOR_CAPABILITIES = {"ampere": 8, "hopper": 9, "blackwell": 10}
+_OR_LATER = re.compile(r"later|newer|above|plus|least|support|require|has_", re.IGNORECASE)
+
+
+class Capability(NamedTuple):
+    """The compute capability of the target, in the forms that packages give it."""
+
+    major: int
+    minor: int
+
+    def to_int(self) -> int:
+        return self.major * 10 + self.minor
+
 
 HINT = (
     "Add the file that has it: drop it on the editor, or pass its folder with --root on the command line. "
@@ -148,6 +180,8 @@ class ImportStub(ModuleType):
             decorated = getattr(arguments[0], "__name__", "a function")
             self._absence.decorators[self.__name__] = f"{self.__name__} of {decorated}"
             return arguments[0]
+        if self.__name__.endswith("capability"):
+            return _answer_about_capability(self.__name__.rpartition(".")[2], arguments)
         called = self.__name__.removesuffix("(…)")
         return self._derived(f"{called}(…)")
 
@@ -177,7 +211,7 @@ class ImportStub(ModuleType):
     def __bool__(self) -> bool:
         if self._is_module:
             return True
-        value = _LIKELY_TRUE.search(self.__name__.rpartition(".")[2]) is not None
+        value = _holds(self.__name__.rpartition(".")[2], driver.active.get_current_target())
         self._absence.assumed[self.__name__] = value
         return value
 
@@ -294,6 +328,30 @@ def _stub_class(stub: ImportStub, bases: tuple[Any, ...]) -> Any:
     }
     made: Any = metaclass(stub.__name__.rpartition(".")[2], (), body)
     return made
+
+
+def _capability(target: GPUTarget) -> Capability:
+    """Return the compute capability of a target. It is (0, 0) for a GPU of AMD."""
+    return Capability(*divmod(target.arch, 10)) if target.backend == "cuda" else Capability(0, 0)
+
+
+def _holds(condition: str, target: GPUTarget) -> bool:
+    """Return whether a condition of a missing module holds for `target`, as its name tells."""
+    if found := _ARCHITECTURES.search(condition):
+        number = found.group(1)
+        asked = divmod(int(number), 10) if number else (_MAJOR_CAPABILITIES[found.group().lower()],)
+        of_target = _capability(target)[: len(asked)]
+        return bool(of_target >= asked if _OR_LATER.search(condition) else of_target == asked)
+    return next((holds(target) for words, holds in _CONDITIONS if words.search(condition)), False)
+
+
+def _answer_about_capability(function: str, arguments: tuple[Any, ...]) -> Any:
+    """Return the compute capability, or compare it with an argument, as in `has_device_capability(90)`."""
+    capability = Capability(*driver.active.get_device_capability())
+    if not arguments or not function.startswith(("has", "is", "supports")):
+        return capability
+    asked = divmod(arguments[0], 10) if isinstance(arguments[0], int) else arguments[0]
+    return capability == asked if function.startswith("is") else capability >= asked
 
 
 def _is_class_statement(arguments: tuple[Any, ...]) -> bool:

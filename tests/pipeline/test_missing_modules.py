@@ -81,6 +81,36 @@ def test_a_script_that_asks_for_a_module_learns_that_it_is_missing(attempt):
     assert found.launches[0].recorded.bound_arguments["n"] == 3
 
 
+@pytest.mark.parametrize(
+    ("condition", "targets"),
+    [
+        ("HAS_TRITON", "cuda:80 cuda:90 cuda:100 hip:gfx942"),
+        ("is_cuda()", "cuda:80 cuda:90 cuda:100"),
+        ("platform.is_cuda_alike()", "cuda:80 cuda:90 cuda:100 hip:gfx942"),
+        ("is_hip()", "hip:gfx942"),
+        ("platform.is_rocm()", "hip:gfx942"),
+        ("is_hip_cdna3()", "hip:gfx942"),
+        ("is_xpu_supported()", ""),
+        ("is_hopper()", "cuda:90"),
+        ("is_hopper_or_newer()", "cuda:90 cuda:100"),
+        ("is_sm90_supported()", "cuda:90 cuda:100"),
+        ("IS_NVIDIA_HOPPER", "cuda:90"),
+        ("is_blackwell()", "cuda:100"),
+        ("supports_tma()", "cuda:90 cuda:100"),
+        ("platform.has_device_capability(90)", "cuda:90 cuda:100 hip:gfx942"),
+        ("platform.is_device_capability((9, 0))", "cuda:90"),
+        ("platform.get_device_capability().major == 10", "cuda:100"),
+        ("platform.get_device_capability() >= (9, 0) and absent_a.is_cuda()", "cuda:90 cuda:100"),
+    ],
+)
+def test_a_condition_of_a_missing_module_holds_as_its_name_tells_for_the_target(condition, targets):
+    source = f"{HEAD}import absent_a\nif absent_a.{condition}:\n    kernel[(1,)](x, 16, BLOCK=64)\n"
+    names = ("cuda:80", "cuda:90", "cuda:100", "hip:gfx942")
+    found = {name: load(source, find_target(name)) for name in names}
+    assert [name for name in names if errors(found[name])] == []
+    assert [name for name in names if found[name].launches] == targets.split()
+
+
 def test_a_launch_that_needs_a_missing_value_names_it():
     found = loaded(
         "from .utils import settings\nBLOCK, warps = settings(64)\n"
