@@ -1,8 +1,9 @@
 """Stubs for missing modules, so that a script continues until it needs them.
 
 A stub accepts attributes, calls, operators, and subclasses: each gives a further stub, which knows its name.
-As a decorator, a stub returns the decorated object. A launch or a kernel that needs the content of a stub
-fails with that name. Imports that the script tries, with a branch for their absence, are not replaced.
+As a decorator, a stub returns the decorated object. A module of Triton that a missing module exports again,
+such as `tl`, is the real module. A launch or a kernel that needs the content of a stub fails with that name.
+Imports that the script tries, with a branch for their absence, are not replaced.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ import sys
 import sysconfig
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import triton
+from triton.backends.compiler import GPUTarget
+from triton.runtime.driver import driver
 
 from explorer.model import Diagnostic
 from explorer.pipeline.errors import NeedsValue
@@ -44,6 +47,18 @@ STUB_VERSION = "9999.0"
 #: Attributes that Triton looks up on a global name of a kernel before it uses the name.
 _LOOKED_UP_BY_TRITON = ("__triton_builtin__", "__triton_aggregate__")
 
+#: The modules of Triton that packages export again, by the ends of their names.
+_EXPORTED_AGAIN = {
+    "triton": "triton",
+    "triton.language": "triton.language",
+    "tl": "triton.language",
+    "gluon": "triton.experimental.gluon",
+    "gluon.language": "triton.experimental.gluon.language",
+    "gl": "triton.experimental.gluon.language",
+    "libdevice": "triton.language.extra.libdevice",
+    "tldevice": "triton.language.extra.libdevice",
+}
+
 _SKIPPED_FRAMES = ("<frozen importlib", "<frozen zipimport")
 _FIND_SPEC_FILE = importlib.util.find_spec.__code__.co_filename
 #: The folders of Python, of this program and of the packages that come with it.
@@ -54,8 +69,38 @@ _LIBRARIES = (
 )
 _SHOWN_NAMES = 4
 
-#: Conditions that usually hold on a GPU of NVIDIA with a current Triton, by their names.
-_LIKELY_TRUE = re.compile(r"cuda|nvidia|gpu|version|support", re.IGNORECASE)
+#: Conditions of missing modules, by words in their names, and whether they hold for a target. The first word
+#: decides.
+_CONDITIONS: tuple[tuple[re.Pattern[str], Callable[[GPUTarget], bool]], ...] = tuple(
+    (re.compile(words, re.IGNORECASE), holds)
+    for words, holds in (
+        (r"xpu|npu|cpu|tpu|hpu|mps|musa|intel|ascend", lambda _target: False),
+        (r"alike", lambda _target: True),
+        (r"rdna", lambda target: str(target.arch).startswith("gfx1")),
+        (r"cdna", lambda target: str(target.arch).startswith("gfx9")),
+        (r"(?<![a-z])hip(?![a-z])|rocm|(?<![a-z])amd", lambda target: target.backend == "hip"),
+        (r"nvidia|is_cuda", lambda target: target.backend == "cuda"),
+        (r"tma(?![a-z])|tensor_?desc", lambda target: _capability(target) >= (9, 0)),
+        (r"fp8|float8", lambda target: _capability(target) >= (8, 9) or "gfx9" in str(target.arch)),
+        (r"cuda|gpu|version|support|triton|gluon", lambda _target: True),
+    )
+)
+
+#: Names of NVIDIA's architectures in the names of conditions, and words that include all later architectures.
+_ARCHITECTURES = re.compile(r"ampere|hopper|blackwell|sm_?(\d{2,3})", re.IGNORECASE)
+_MAJOR_CAPABILITIES = {"ampere": 8, "hopper": 9, "blackwell": 10}
+_OR_LATER = re.compile(r"later|newer|above|plus|least|support|require|has_", re.IGNORECASE)
+
+
+class Capability(NamedTuple):
+    """The compute capability of the target, in the forms that packages give it."""
+
+    major: int
+    minor: int
+
+    def to_int(self) -> int:
+        return self.major * 10 + self.minor
+
 
 HINT = (
     "Add the file that has it: drop it on the editor, or pass its folder with --root on the command line. "
@@ -88,12 +133,15 @@ class Absence:
     def __init__(self, sentence: str = "", line: int = 0) -> None:
         self.sentence = sentence
         self.line = line
+        self.real: list[str] = []
         self.decorators: dict[str, str] = {}
         self.assumed: dict[str, bool] = {}
 
     def describe(self) -> Diagnostic:
         """Return the note that names the missing module and the omissions and assumptions."""
         parts = [f"{self.sentence} A stub takes its place."]
+        if self.real:
+            parts.append(f"Taken from Triton: {_listed(self.real)}.")
         if self.decorators:
             parts.append(f"Left out: {_listed([f'@{text}' for text in self.decorators.values()])}.")
         for word, value in (("true", True), ("false", False)):
@@ -120,16 +168,20 @@ class ImportStub(ModuleType):
             return []
         if name.startswith("__"):
             raise AttributeError(name)
-        found = self._derived(f"{self.__name__}.{name}")
+        found = self._real_module(name) or self._derived(f"{self.__name__}.{name}")
         vars(self)[name] = found
         return found
 
     def __call__(self, *arguments: Any, **_options: Any) -> Any:
         is_decorator = len(arguments) == 1 or (arguments and not self._absence.sentence)
+        if _is_class_statement(arguments):  # The stub is the metaclass.
+            return type(*arguments)
         if is_decorator and _can_be_decorated(arguments[0]):
             decorated = getattr(arguments[0], "__name__", "a function")
             self._absence.decorators[self.__name__] = f"{self.__name__} of {decorated}"
             return arguments[0]
+        if self.__name__.endswith("capability"):
+            return _answer_about_capability(self.__name__.rpartition(".")[2], arguments)
         called = self.__name__.removesuffix("(…)")
         return self._derived(f"{called}(…)")
 
@@ -159,7 +211,7 @@ class ImportStub(ModuleType):
     def __bool__(self) -> bool:
         if self._is_module:
             return True
-        value = _LIKELY_TRUE.search(self.__name__.rpartition(".")[2]) is not None
+        value = _holds(self.__name__.rpartition(".")[2], driver.active.get_current_target())
         self._absence.assumed[self.__name__] = value
         return value
 
@@ -169,8 +221,8 @@ class ImportStub(ModuleType):
     def __format__(self, _specification: str) -> str:
         return repr(self)
 
-    def __mro_entries__(self, _bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (_stub_class(self),)
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (_stub_class(self, bases),)
 
     def __instancecheck__(self, _instance: object) -> bool:
         return False
@@ -187,6 +239,15 @@ class ImportStub(ModuleType):
     def needed(self, *_arguments: Any) -> NoReturn:
         """Stop: the launches would depend on the value."""
         raise NeedsModule(f"This needs {self.__name__}. {self._absence.sentence}")
+
+    def _real_module(self, name: str) -> ModuleType | None:
+        """Return the module of Triton that a missing package of the user exports again as `name`."""
+        last_two = f"{self.__name__.rpartition('.')[2]}.{name}"
+        real = _EXPORTED_AGAIN.get(last_two) or _EXPORTED_AGAIN.get(name)
+        if real is None or not self._absence.sentence:
+            return None
+        self._absence.real.append(f"{self.__name__}.{name}")
+        return importlib.import_module(real)
 
     def _derived(self, name: str) -> ImportStub:
         return ImportStub(name, self._absence)
@@ -235,24 +296,76 @@ def refuse_stubs(kernel: Any, arguments: tuple[Any, ...], options: dict[str, Any
             )
 
 
-def _stub_class(stub: ImportStub) -> type:
-    """Return a base class for classes that derive from a missing class."""
+def _stub_class(stub: ImportStub, bases: tuple[Any, ...]) -> Any:
+    """Return a base class for classes that derive from a missing class, and from the others of `bases`."""
 
-    def accept(_self: Any, *_arguments: Any, **_options: Any) -> None:
-        """Accept the arguments of the missing class."""
+    def initialize(self: Any, *_arguments: Any, **_options: Any) -> None:
+        """Accept the arguments of the missing class, and initialize the next class."""
+        with suppress(TypeError):  # The next class may need arguments.
+            super(made, self).__init__()
+
+    def accept(_class: Any, *_arguments: Any, **_options: Any) -> None:
+        """Accept the arguments of a class statement."""
 
     def find(_self: Any, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return stub._derived(f"{stub.__name__}.{name}")
 
-    body = {"__init__": accept, "__init_subclass__": classmethod(accept), "__getattr__": find}
-    return type(stub.__name__.rpartition(".")[2], (), body)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        """Call `forward`, as modules of PyTorch do."""
+        return self.forward(*arguments, **options)
+
+    # The metaclass of a class is derived from the metaclasses of all of its bases.
+    kinds = {type(base) for base in bases if isinstance(base, type)} | {type}
+    most_derived = max(kinds, key=lambda kind: len(type.mro(kind)))
+    metaclass = type("StubType", (most_derived,), {"__getattr__": find})
+    body = {
+        "__getattr__": find,
+        "__init_subclass__": classmethod(accept),
+        "__call__": call,
+        "__init__": initialize,
+    }
+    made: Any = metaclass(stub.__name__.rpartition(".")[2], (), body)
+    return made
+
+
+def _capability(target: GPUTarget) -> Capability:
+    """Return the compute capability of a target. It is (0, 0) for a GPU of AMD."""
+    return Capability(*divmod(target.arch, 10)) if target.backend == "cuda" else Capability(0, 0)
+
+
+def _holds(condition: str, target: GPUTarget) -> bool:
+    """Return whether a condition of a missing module holds for `target`, as its name tells."""
+    if found := _ARCHITECTURES.search(condition):
+        number = found.group(1)
+        asked = divmod(int(number), 10) if number else (_MAJOR_CAPABILITIES[found.group().lower()],)
+        of_target = _capability(target)[: len(asked)]
+        return bool(of_target >= asked if _OR_LATER.search(condition) else of_target == asked)
+    return next((holds(target) for words, holds in _CONDITIONS if words.search(condition)), False)
+
+
+def _answer_about_capability(function: str, arguments: tuple[Any, ...]) -> Any:
+    """Return the compute capability, or compare it with an argument, as in `has_device_capability(90)`."""
+    capability = Capability(*driver.active.get_device_capability())
+    if not arguments or not function.startswith(("has", "is", "supports")):
+        return capability
+    asked = divmod(arguments[0], 10) if isinstance(arguments[0], int) else arguments[0]
+    return capability == asked if function.startswith("is") else capability >= asked
+
+
+def _is_class_statement(arguments: tuple[Any, ...]) -> bool:
+    """Return whether the arguments are the name, the bases and the names of a class."""
+    return tuple(map(type, arguments)) == (str, tuple, dict) and "__qualname__" in arguments[2]
 
 
 def _can_be_decorated(value: Any) -> bool:
+    """Return whether a call with this value decorates it: a kernel, a function or a class of the user."""
+    if isinstance(value, type):
+        return is_users(getattr(sys.modules.get(value.__module__), "__file__", None) or "")
     is_kernel = hasattr(type(value), "run") and hasattr(value, "fn")
-    return is_kernel or isinstance(value, FunctionType | type | staticmethod | classmethod)
+    is_function = isinstance(value, FunctionType) and value.__name__ != "<lambda>"
+    return is_kernel or is_function or isinstance(value, staticmethod | classmethod)
 
 
 def _unpacked_count(frame: FrameType) -> int:

@@ -224,6 +224,64 @@ def test_what_torch_cuda_offers_does_nothing(gpu):
     assert torch.accelerator.current_accelerator().type == "cuda"
 
 
+def test_streams_and_events_have_what_programs_use(gpu):
+    stream = torch.cuda.Stream(device="cuda", priority=-1)
+    event = torch.cuda.current_stream().record_event()
+    assert stream.record_event(event) is event
+    assert isinstance(stream, torch.Stream)
+    assert isinstance(event, torch.Event)
+    assert stream.device == event.device == torch.device("cuda", 0)
+    assert stream.priority in range(torch.cuda.Stream.priority_range()[1], 1)
+    stream.wait_event(event)
+    torch.Event("cuda").record(torch.Stream("cuda"))
+    assert torch.cuda.get_stream_from_external(stream.cuda_stream) == stream
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, pool=torch.cuda.graph_pool_handle(), stream=stream):
+        torch.empty(3, device="cuda").add_(1)
+    graph.replay()
+    assert torch.cuda.make_graphed_callables(abs, (1,)) is abs
+
+
+def test_functions_of_the_modules_of_torch_cuda_answer_as_torch_cuda_does(gpu):
+    torch.cuda.memory.reset_peak_memory_stats()
+    assert torch.cuda.memory.max_memory_allocated() == torch.accelerator.max_memory_allocated() == 0
+    assert torch.accelerator.get_memory_info() == torch.cuda.mem_get_info()
+    torch.cuda.set_rng_state_all(torch.cuda.random.get_rng_state_all())
+    assert torch.cuda.cudart().cudaProfilerStart() == 0
+    torch.cuda.profiler.start()
+    assert torch.cuda.memory_snapshot() == []
+    assert torch.get_device_module() is torch.cuda
+    assert torch.get_device_module("cpu") is torch.cpu
+    assert torch.backends.cuda.is_built()
+    assert torch.backends.cudnn.is_available()
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.architecture)
+def test_architectures_are_listed_as_pytorch_lists_them(target):
+    with fake_gpu(target):
+        assert torch.cuda.get_arch_list() == [target.architecture]
+        assert torch.cuda.get_gencode_flags() == (
+            f"-gencode compute=compute_{target.architecture[3:]},code={target.architecture}"
+            if target.backend == "cuda"
+            else ""
+        )
+
+
+def test_a_profile_is_empty(gpu):
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities, record_shapes=True) as profile:
+        torch.empty(3, device="cuda").add_(1)
+        profile.step()
+    assert profile.key_averages().table(sort_by="cuda_time_total") == ""
+    assert list(profile.events()) == []
+
+
+def test_a_product_with_scales_has_its_shape(gpu):
+    x = torch.randn(64, 32, device="cuda").to(torch.float8_e4m3fn)
+    scale = torch.ones((), device="cuda")
+    assert torch._scaled_mm(x, x.t(), scale, scale, out_dtype=torch.bfloat16).shape == (64, 64)
+
+
 def test_benchmarks_call_once(gpu):
     calls = []
     assert triton.testing.do_bench(lambda: calls.append(1)) == 1.0

@@ -81,6 +81,36 @@ def test_a_script_that_asks_for_a_module_learns_that_it_is_missing(attempt):
     assert found.launches[0].recorded.bound_arguments["n"] == 3
 
 
+@pytest.mark.parametrize(
+    ("condition", "targets"),
+    [
+        ("HAS_TRITON", "cuda:80 cuda:90 cuda:100 hip:gfx942"),
+        ("is_cuda()", "cuda:80 cuda:90 cuda:100"),
+        ("platform.is_cuda_alike()", "cuda:80 cuda:90 cuda:100 hip:gfx942"),
+        ("is_hip()", "hip:gfx942"),
+        ("platform.is_rocm()", "hip:gfx942"),
+        ("is_hip_cdna3()", "hip:gfx942"),
+        ("is_xpu_supported()", ""),
+        ("is_hopper()", "cuda:90"),
+        ("is_hopper_or_newer()", "cuda:90 cuda:100"),
+        ("is_sm90_supported()", "cuda:90 cuda:100"),
+        ("IS_NVIDIA_HOPPER", "cuda:90"),
+        ("is_blackwell()", "cuda:100"),
+        ("supports_tma()", "cuda:90 cuda:100"),
+        ("platform.has_device_capability(90)", "cuda:90 cuda:100 hip:gfx942"),
+        ("platform.is_device_capability((9, 0))", "cuda:90"),
+        ("platform.get_device_capability().major == 10", "cuda:100"),
+        ("platform.get_device_capability() >= (9, 0) and absent_a.is_cuda()", "cuda:90 cuda:100"),
+    ],
+)
+def test_a_condition_of_a_missing_module_holds_as_its_name_tells_for_the_target(condition, targets):
+    source = f"{HEAD}import absent_a\nif absent_a.{condition}:\n    kernel[(1,)](x, 16, BLOCK=64)\n"
+    names = ("cuda:80", "cuda:90", "cuda:100", "hip:gfx942")
+    found = {name: load(source, find_target(name)) for name in names}
+    assert [name for name in names if errors(found[name])] == []
+    assert [name for name in names if found[name].launches] == targets.split()
+
+
 def test_a_launch_that_needs_a_missing_value_names_it():
     found = loaded(
         "from .utils import settings\nBLOCK, warps = settings(64)\n"
@@ -114,6 +144,83 @@ def test_a_kernel_under_a_missing_decorator_is_found_and_the_decorator_named():
     assert [kernel.info.name for kernel in found.kernels] == ["kernel"]
     assert len(found.launches) == 1
     assert "@absent_a.tune(…) of kernel" in notes(found)[0].message
+
+
+EXPORTED_AGAIN = """\
+import torch
+{imports}
+
+@{jit}
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+x = torch.empty(64, device="cuda")
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "jit"),
+    [
+        ("from vllm.triton_utils import tl, triton", "triton.jit"),
+        ("import absent_a.triton_utils as tools\ntl = tools.tl", "tools.triton.jit"),
+        ("from .utils import triton, tl", "triton.jit"),
+        ("from absent_a import triton\nfrom absent_a.triton import language as tl", "triton.jit"),
+        ("import absent_a.triton.ops\nfrom absent_a import tl\nimport triton", "triton.jit"),
+    ],
+)
+def test_triton_is_the_real_module_where_a_missing_package_exports_it_again(imports, jit):
+    found = load(EXPORTED_AGAIN.format(imports=imports, jit=jit) + LAUNCH, HOPPER)
+    assert errors(found) == []
+    assert [launch.info.kernel for launch in found.launches] == ["kernel"]
+    (note,) = notes(found)
+    assert "Taken from Triton: " in note.message
+
+
+def test_gluon_is_the_real_module_where_a_missing_package_exports_it_again():
+    source = (
+        "import torch\nfrom absent_a import gluon, gl\n"
+        "@gluon.jit\ndef kernel(x_ptr):\n"
+        "    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])\n"
+        "    gl.store(x_ptr + gl.arange(0, 128, layout), 0.0)\n"
+        "kernel[(1,)](torch.empty(128, device='cuda'))\n"
+    )
+    found = load(source, HOPPER)
+    assert errors(found) == []
+    assert [kernel.info.language for kernel in found.kernels] == ["gluon"]
+    assert len(found.launches) == 1
+
+
+@pytest.mark.parametrize("decorator", ["register(str)", "tune(lambda kernel: 3)", "tune(torch.nn.Module)"])
+def test_a_function_or_class_given_to_a_missing_decorator_is_not_taken_for_the_kernel(decorator):
+    source = HEAD.replace("@triton.jit", f"import absent_a\n@absent_a.{decorator}\n@triton.jit")
+    found = load(source + LAUNCH, HOPPER)
+    assert errors(found) == []
+    assert len(found.launches) == 1
+
+
+@pytest.mark.parametrize(
+    ("bases", "use"),
+    [
+        ("absent_a.Base", "Operation.create(3)\nOperation(64).run()"),
+        ("absent_a.Base", "Operation(64)()"),
+        ("absent_a.Base, metaclass=absent_a.Registered", "Operation(64).run()"),
+        ("absent_a.Mixin, torch.nn.Module", "Operation(64)()"),
+        ("torch.nn.Module, absent_a.Mixin", "Operation(64)()"),
+        ("absent_a.Mixin, abc.ABC", "Operation(64).run()"),
+    ],
+)
+def test_launches_in_a_class_with_a_missing_base_are_found(bases, use):
+    found = loaded(
+        f"import abc, absent_a\nclass Operation({bases}):\n"
+        "    def __init__(self, size):\n"
+        "        super().__init__()\n"
+        "        self.size = torch.nn.Parameter(torch.empty(size)).numel()\n"
+        "    def forward(self):\n"
+        "        kernel[(1,)](x, 1, BLOCK=self.size)\n"
+        f"    run = forward\n{use}\n"
+    )
+    assert errors(found) == []
+    assert [launch.info.line for launch in found.launches] == [15]
 
 
 def test_a_kernel_that_uses_a_missing_function_says_which():

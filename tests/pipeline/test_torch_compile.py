@@ -66,6 +66,34 @@ def test_the_program_of_the_documentation_leads_to_the_kernels_of_its_compiler()
         assert origins == softmax
 
 
+STREAMS = """\
+import torch
+
+given = torch.cuda.Stream()
+
+@torch.compile
+def f(x):
+    own, begin, end = torch.cuda.Stream(), torch.cuda.Event(enable_timing=True), torch.cuda.Event()
+    begin.record()
+    own.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(own):
+        y = x * 2
+    given.record_event(end)
+    torch.cuda.current_stream().wait_event(end)
+    torch.cuda.current_stream().wait_stream(own)
+    y.record_stream(own)
+    return y + 1
+
+f(torch.randn(1024, device="cuda"))
+"""
+
+
+def test_streams_and_events_in_a_compiled_function_are_compiled():
+    events = performed(Request(STREAMS, "cuda:90", "", path="program.py", task="inspect"))
+    assert [event for event in events if isinstance(event, Diagnostic)] == []
+    assert "triton_poi_fused_add" in one(events, Inspection).output_code.source
+
+
 TRAINING = """\
 import torch
 

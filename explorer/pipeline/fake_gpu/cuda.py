@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import defaultdict
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import torch
+import torch.backends.cuda
+import torch.backends.cudnn
 import torch.cuda
+import torch.profiler
 import torch.utils._triton
 from triton._C.libtriton import nvidia
 
-from explorer.model.hardware import GIB, KIB, Target
-from explorer.pipeline.fake_gpu.tensors import GPU
+from explorer.model.hardware import GIB, KIB, Device, Target
+from explorer.pipeline.fake_gpu.tensors import GPU, is_gpu
 
 #: The versions that `torch.version` reports.
 CUDA_VERSION = "12.8"
 HIP_VERSION = "6.4.43482"
+CUDNN_VERSION = 91002
+
+#: The modules that have the functions of `torch.cuda`. Scripts call them in each of these modules.
+_MODULES = (torch.cuda, torch.cuda.graphs, torch.cuda.memory, torch.cuda.profiler, torch.cuda.random)
 
 
-class FakeStream:
+class FakeStream(torch.Stream):  # type: ignore[misc]  # torch is untyped here
     """A stream of the fake GPU. It has no work to wait for."""
 
     cuda_stream = 0
@@ -28,6 +37,11 @@ class FakeStream:
     device = GPU
     device_index = 0
     device_type = 1
+    priority = 0
+
+    def __new__(cls, *_arguments: Any, **_options: Any) -> FakeStream:
+        stream: FakeStream = super().__new__(cls, device="cpu")
+        return stream
 
     def __init__(self, *_arguments: Any, **_options: Any) -> None:
         """Accept a device and a priority."""
@@ -41,13 +55,17 @@ class FakeStream:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FakeStream)
 
-    __hash__ = object.__hash__
+    __hash__ = torch.Stream.__hash__
 
     def synchronize(self) -> None:
         """Do nothing: there is nothing to wait for."""
 
     def query(self) -> bool:
         return True
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        return (0, -1)
 
     def is_capturing(self) -> bool:
         return False
@@ -62,10 +80,15 @@ class FakeStream:
         return event or FakeEvent()
 
 
-class FakeEvent:
+class FakeEvent(torch.Event):  # type: ignore[misc]  # torch is untyped here
     """An event of the fake GPU. Any two are a millisecond apart."""
 
     cuda_event = 0
+    device = GPU
+
+    def __new__(cls, *_arguments: Any, **_options: Any) -> FakeEvent:
+        event: FakeEvent = super().__new__(cls, device="cpu")
+        return event
 
     def __init__(self, *_arguments: Any, **_options: Any) -> None:
         """Accept `enable_timing` and the like."""
@@ -108,15 +131,46 @@ class FakeGraph:
         return (0, 0)
 
 
-class FakeNvtx:
-    """`torch.cuda.nvtx`: ranges without effect."""
+class FakeRuntime:
+    """`torch.cuda.cudart()`: functions that report success, which is 0."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("range", "annotate"):
-            return lambda *_arguments, **_options: contextlib.nullcontext()
         if name.startswith("_"):
             raise AttributeError(name)
         return lambda *_arguments, **_options: 0
+
+
+class FakeProfile(FakeRuntime):
+    """`torch.profiler.profile` and its results, which are empty."""
+
+    def __init__(self, *_arguments: Any, **_options: Any) -> None:
+        """Accept the activities and the schedule."""
+
+    def __enter__(self) -> FakeProfile:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Accept the end of the context."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def key_averages(self, *_arguments: Any, **_options: Any) -> FakeProfile:
+        return self
+
+    events = total_average = key_averages
+
+    def table(self, *_arguments: Any, **_options: Any) -> str:
+        return ""
+
+
+class FakeNvtx(FakeRuntime):
+    """`torch.cuda.nvtx`: ranges without effect."""
+
+    def annotate(self, *_arguments: Any, **_options: Any) -> contextlib.nullcontext[None]:
+        return contextlib.nullcontext()
+
+    range = annotate
 
 
 class FakeBlas:
@@ -181,12 +235,17 @@ def current_raw_stream(_device: int = 0) -> int:
 
 def additions() -> list[tuple[Any, str, Any]]:
     """List (object, attribute, value) for attributes that only a PyTorch with CUDA has."""
-    return [(torch._C, "_cuda_getCurrentRawStream", current_raw_stream)]
+    return [
+        (torch._C, "_cuda_getCurrentRawStream", current_raw_stream),
+        (torch._C, "_cuda_getDevice", lambda: 0),
+        (torch._C, "_cuda_setDevice", lambda _device: None),
+        (torch._C, "_cuda_synchronize", lambda: None),
+    ]
 
 
 def replacements(target: Target) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for `torch.cuda` and related attributes."""
-    device = target.device
+    device, amd = target.device, target.backend == "hip"
     stream = FakeStream()
     # A separate function for each name: Dynamo distinguishes functions by their identity.
     none = _functions_returning(
@@ -196,7 +255,7 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
             "manual_seed", "manual_seed_all", "seed", "seed_all", "set_stream", "set_rng_state",
             "set_rng_state_all", "reset_peak_memory_stats", "reset_accumulated_memory_stats",
             "reset_max_memory_allocated", "reset_max_memory_cached", "set_per_process_memory_fraction",
-            "_sleep", "set_sync_debug_mode",
+            "_sleep", "set_sync_debug_mode", "check_error", "_record_memory_history", "_dump_snapshot",
         ),
     )  # fmt: skip
     zero = _functions_returning(
@@ -205,7 +264,7 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
             "current_device", "_exchange_device", "_maybe_exchange_device", "memory_allocated",
             "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_cached",
             "max_memory_cached", "initial_seed", "utilization", "temperature", "power_draw", "clock_rate",
-            "current_blas_handle", "get_sync_debug_mode",
+            "current_blas_handle", "get_sync_debug_mode", "device_memory_used",
         ),
     )  # fmt: skip
     true = _functions_returning(
@@ -224,13 +283,23 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
         "mem_get_info": lambda _device=None: (device.memory_bytes - GIB, device.memory_bytes),
         "memory_stats": lambda _device=None: defaultdict(int),
         "memory_summary": lambda *_arguments, **_options: "",
+        "memory_snapshot": lambda *_arguments, **_options: [],
+        "list_gpu_processes": lambda _device=None: "",
+        "get_gencode_flags": lambda: "" if amd else _gencode_flags(device),
+        "cudart": FakeRuntime,
         "is_current_stream_capturing": lambda: False,
         "can_device_access_peer": lambda _device, _peer: False,
         "get_rng_state": lambda _device=None: torch.get_rng_state(),
+        "get_rng_state_all": lambda: [torch.get_rng_state()],
         "current_stream": lambda _device=None: stream,
         "default_stream": lambda _device=None: stream,
+        "get_stream_from_external": lambda _pointer, _device=None: stream,
         "stream": lambda _stream=None: contextlib.nullcontext(stream),
         "graph": lambda *_arguments, **_options: contextlib.nullcontext(),
+        "graph_pool_handle": lambda: (0, 0),
+        "make_graphed_callables": lambda callables, *_arguments, **_options: callables,
+        "MemPool": FakeGraph,
+        "use_mem_pool": lambda *_arguments, **_options: contextlib.nullcontext(),
         "Stream": FakeStream,
         "ExternalStream": FakeStream,
         "Event": FakeEvent,
@@ -250,19 +319,40 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
         "set_stream": lambda _stream: None,
         "synchronize": lambda _device=None: None,
         "empty_cache": lambda: None,
+        "get_memory_info": functions["mem_get_info"],
+        **{name: value for name, value in {**none, **zero}.items() if "memory" in name},
     }
-    amd = target.backend == "hip"
     return [
-        *((torch.cuda, name, value) for name, value in functions.items()),
+        *((module, name, value) for module in _MODULES for name, value in functions.items()),
         *((torch.accelerator, name, value) for name, value in accelerator.items()),
         *((torch._C, name, value) for _, name, value in additions()),
         (nvidia.cublas, "CublasLt", FakeBlas),
         (torch.utils._triton, "has_triton", lambda: True),
         (torch, "Generator", FakeGenerator),
+        # The code of PyTorch's compiler makes streams and events of both modules.
+        *((module, "Stream", FakeStream) for module in (torch, torch._C)),
+        *((module, "Event", FakeEvent) for module in (torch, torch._C)),
+        (torch, "get_device_module", _device_module),
+        (torch.profiler, "profile", FakeProfile),
+        (torch.autograd.profiler, "profile", FakeProfile),
+        (torch.backends.cuda, "is_built", lambda: True),
+        (torch.backends.cudnn, "is_available", lambda: True),
+        (torch.backends.cudnn, "version", lambda: CUDNN_VERSION),
         (torch.Tensor, "record_stream", lambda _tensor, _stream: None),
         (torch.version, "cuda", None if amd else CUDA_VERSION),
         (torch.version, "hip", HIP_VERSION if amd else None),
     ]
+
+
+def _gencode_flags(device: Device) -> str:
+    major, minor = device.capability
+    return f"-gencode compute=compute_{major}{minor},code=sm_{major}{minor}"
+
+
+@functools.wraps(torch.get_device_module)
+def _device_module(device: Any = None) -> Any:
+    """Return the module of a device, which is the GPU by default."""
+    return torch.cuda if device is None or is_gpu(device) else getattr(torch, torch.device(device).type)
 
 
 def _functions_returning(value: object, names: tuple[str, ...]) -> dict[str, Any]:

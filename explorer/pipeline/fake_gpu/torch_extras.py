@@ -48,6 +48,7 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
     open_library = torch.library.Library.__init__
     define, implement = CustomOpDef.__init__, torch.library.Library.impl
     register_fake = torch.library.Library._register_fake
+    register_operator_fake, register_operator_kernel = CustomOpDef.register_fake, CustomOpDef.register_kernel
 
     def collect_library(self: Any, *args: Any, **kwargs: Any) -> None:
         open_library(self, *args, **kwargs)
@@ -57,10 +58,16 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
     def define_operator(self: Any, namespace: str, name: str, schema: str, fn: Callable[..., Any], *rest: Any,
                         **options: Any) -> None:  # fmt: skip
         define(self, namespace, name, schema, fn, *rest, **options)
-        self._abstract_fn = under(mode, fn)
+        if not _is_of_pytorch(fn):
+            self._abstract_fn = under(mode, fn)
+
+    def register_operator_shapes(self: Any, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return register_operator_fake(self, fn) if _is_of_pytorch(fn) else fn
 
     def register_kernel(self: Any, device_types: Any, fn: Any = None, /) -> Any:
-        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        def register(function: Callable[..., Any]) -> Any:
+            if _is_of_pytorch(function):
+                return register_operator_kernel(self, device_types, function)
             if device_types is None or any(key in device_types for key in GPU_KEYS):
                 self._abstract_fn = under(mode, function)
             return function
@@ -68,7 +75,7 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
         return register if fn is None else register(fn)
 
     def implement_operator(self: Any, name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
-        if not callable(fn) or fn.__module__.startswith("torch."):
+        if not callable(fn) or _is_of_pytorch(fn):
             return implement(self, name, fn, dispatch_key, **options)
         dispatch_key = dispatch_key or self.dispatch_key
         if dispatch_key == "Meta":
@@ -92,12 +99,17 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
         (torch.utils.checkpoint, "_allowed_determinism_checks_to_fns", _same_shapes()),
         *uncompiled(),
         (CustomOpDef, "__init__", define_operator),
-        (CustomOpDef, "register_fake", lambda _self, fn: fn),
+        (CustomOpDef, "register_fake", register_operator_shapes),
         (CustomOpDef, "register_kernel", register_kernel),
         (torch.library.Library, "__init__", collect_library),
         (torch.library.Library, "impl", implement_operator),
         (torch.library.Library, "_register_fake", register_shapes),
     ]
+
+
+def _is_of_pytorch(function: Callable[..., Any]) -> bool:
+    """Return whether a function is PyTorch's own. Its operators work as they are."""
+    return function.__module__.startswith("torch.")
 
 
 def _is_package_imported() -> bool:
