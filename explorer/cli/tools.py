@@ -249,7 +249,10 @@ def add_source(parser: argparse.ArgumentParser, *, has_triton: bool = True) -> N
 def add_file(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the file, its root folder and its assumed numbers."""
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="Python file with the kernel; - is the standard input"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="Python file, notebook, Markdown or diff with the kernel; - is the standard input",
     )
     parser.add_argument(
         "--root",

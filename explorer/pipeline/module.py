@@ -32,6 +32,7 @@ from explorer.pipeline.functions import definition_line, file_of
 from explorer.pipeline.guesses import Guesser
 from explorer.pipeline.output_code import graph_nodes, output_code
 from explorer.pipeline.parameters import describe_kernel, helper_names, returns_value
+from explorer.pipeline.pasted import find_code
 from explorer.pipeline.script import Script, describe
 from explorer.pipeline.usage import find_usage
 from explorer.pipeline.user_source import SOURCE_FILE
@@ -124,7 +125,7 @@ def load(
         found.diagnostics.append(Diagnostic("warning", message))
     if program.unmeasured:
         found.diagnostics.append(Diagnostic("note", UNMEASURED))
-    found.output_code = output_code(program, user_source.normalize(source), path, files or {})
+    found.output_code = output_code(program, find_code(user_source.normalize(source)).text, path, files or {})
     return found
 
 
@@ -140,16 +141,17 @@ def _execute(
 ) -> tuple[SourceContents, Recorder | None]:
     """Execute a script. With `uses_gpu`, the GPU is the default device."""
     found = SourceContents()
-    source = user_source.normalize(source)
-    user_source.register_script(source, path, files, keeps_functions=program is not None)
+    code = user_source.register_script(source, path, files, keeps_functions=program is not None)
+    found.diagnostics += code.notes
     try:
-        tree = user_source.parse(source)
+        tree = user_source.parse(code.script)
     except UserError as error:
         found.diagnostics.append(error.diagnostic)
         return found, None
-    uses_inductor = inductor.is_output_code(source)
+    uses_inductor = inductor.is_output_code(code.script)
     with fake_gpu(target, assumed, uses_inductor=uses_inductor, program=program) as recorder:
-        script = Script(tree, recorder, files=files, path=path, program=program)
+        all_files = {**(files or {}), **code.files}
+        script = Script(tree, recorder, files=all_files, path=code.path or path, program=program)
         with default_device("cuda") if uses_gpu else nullcontext():
             script.run()
         inductor.record_unlaunched(recorder, list(script.namespace.values()))
@@ -158,7 +160,8 @@ def _execute(
     found.namespace, found.output = script.namespace, script.output.getvalue()
     try:
         if program is None:
-            _collect(found, tree, recorder.launches)
+            values = [value for names in script.all_names for value in names.values()]
+            _collect(found, tree, values, recorder.launches)
     except UserError as error:
         found.diagnostics.append(error.diagnostic)
     return found, recorder
@@ -167,10 +170,12 @@ def _execute(
 # --- describing the contents -------------------------------------------------------------------
 
 
-def _collect(found: SourceContents, tree: ast.Module, launches: list[RecordedLaunch]) -> None:
-    """Sort the kernels of the namespace and of the launches by line, and describe both."""
+def _collect(
+    found: SourceContents, tree: ast.Module, values: list[Any], launches: list[RecordedLaunch]
+) -> None:
+    """Sort the kernels among the global `values` and of the launches by line, and describe both."""
     interfaces: dict[int, tuple[Any, Any]] = {}
-    for value in list(found.namespace.values()):
+    for value in values:
         jit_function = jit_function_of(value)
         if jit_function is not None and file_of(jit_function) == SOURCE_FILE:
             current = interfaces.get(id(jit_function))

@@ -66,6 +66,8 @@ class Script:
         self._goes_on = True
         self._module = ModuleType(name)
         self.namespace = self._module.__dict__
+        #: The global names of the script and of the modules that were pasted together with it.
+        self.all_names = [self.namespace]
         self.namespace["__file__"] = SOURCE_FILE
         self.namespace[user_source.SKIPPING] = self
         self._files = files or {}
@@ -118,10 +120,11 @@ class Script:
         with (
             _as_main(self._module),
             self.output.capture(),
-            user_files(self._files, names, self._rest_of_package),
+            user_files(self._files, names, self._rest_of_package) as finder,
             missing_modules() as notes,
         ):
             yield
+            self.all_names += finder.pasted
             self.diagnostics += notes()
 
     def _rest_of_package(self, package: str, error: Exception) -> Callable[[str], Any]:
