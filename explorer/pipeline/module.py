@@ -7,6 +7,7 @@ diagnostics, with the Python objects that compiling needs.
 from __future__ import annotations
 
 import ast
+import shlex
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -97,12 +98,14 @@ def load(
     files: Mapping[str, str] | None = None,
     path: str = "",
     assumed: Mapping[str, int] | None = None,
+    arguments: str = "",
     report: Callable[[str], None] = lambda _text: None,
 ) -> SourceContents:
     """Execute `source` as a script against a fake GPU of `target`.
 
     `files` are the texts of the files that the script may import, by their paths, and `path` is the path of
     the script. `assumed` are numbers that replace values read from tensors without content, by places.
+    `arguments` are the arguments of the script, written as in a shell.
 
     A script without a kernel that calls `torch.compile` is executed again, with PyTorch's compiler, for
     `output_code`, and once more with the GPU as the default device if it compiles for the CPU. `report` is
@@ -110,14 +113,14 @@ def load(
 
     Errors in the source raise no exception. They are in `diagnostics`.
     """
-    found, recorder = _execute(source, target, files, path, assumed)
+    found, recorder = _execute(source, target, files, path, assumed, arguments)
     if found.kernels or recorder is None or not recorder.has_compiled_functions:
         return found
     program = CompiledProgram(report=report)
-    found, _ = _execute(source, target, files, path, assumed, program)
+    found, _ = _execute(source, target, files, path, assumed, arguments, program)
     if program.is_for_cpu and not program.graphs:
         program = CompiledProgram(report=report)
-        found, _ = _execute(source, target, files, path, assumed, program, uses_gpu=True)
+        found, _ = _execute(source, target, files, path, assumed, arguments, program, uses_gpu=True)
         if program.graphs:
             found.diagnostics.append(Diagnostic("note", ON_CPU, hint=ON_CPU_HINT))
     for name, error in program.failures:
@@ -135,6 +138,7 @@ def _execute(
     files: Mapping[str, str] | None,
     path: str,
     assumed: Mapping[str, int] | None,
+    arguments: str,
     program: CompiledProgram | None = None,
     *,
     uses_gpu: bool = False,
@@ -151,7 +155,14 @@ def _execute(
     uses_inductor = inductor.is_output_code(code.script)
     with fake_gpu(target, assumed, uses_inductor=uses_inductor, program=program) as recorder:
         all_files = {**(files or {}), **code.files}
-        script = Script(tree, recorder, files=all_files, path=code.path or path, program=program)
+        script = Script(
+            tree,
+            recorder,
+            files=all_files,
+            path=code.path or path,
+            program=program,
+            arguments=shlex.split(arguments),
+        )
         with default_device("cuda") if uses_gpu else nullcontext():
             script.run()
         inductor.record_unlaunched(recorder, list(script.namespace.values()))

@@ -237,6 +237,7 @@ def _script_of(request: Request, *, is_yielding: bool) -> str:
         path=request.path,
         files=request.files,
         assumed=request.assumed,
+        script_arguments=request.script_arguments,
         private=request.private,
     )
     return hashlib.sha256(json.dumps([to_plain(script), is_yielding], sort_keys=True).encode()).hexdigest()

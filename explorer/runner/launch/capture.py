@@ -6,6 +6,7 @@ emitted.
 
 from __future__ import annotations
 
+import shlex
 from contextlib import AbstractContextManager
 
 import torch
@@ -83,7 +84,9 @@ def choose(request: Request, run: Run, target: Target) -> tuple[FoundKernel, Wan
             "A run cannot launch the kernels of output code: PyTorch's compiler launches them itself.",
             hint="Compile them. To measure one, launch it from a script with kernel[grid](…).",
         )
-    found = load(request.source, target, request.files, request.path, request.assumed)
+    found = load(
+        request.source, target, request.files, request.path, request.assumed, request.script_arguments
+    )
     _forget_defaults()
     if run.device == "gpu":
         triton_runtime.driver.reset_active()
@@ -151,7 +154,8 @@ class _Capture:
             reference = ReferenceWatch(lambda: selector.has_launched)
             name = "__main__" if starts else DEFINITIONS_ONLY
             files, path = {**request.files, **code.files}, code.path or request.path
-            self.script = Script(tree, selector, name, files, path)
+            arguments = shlex.split(request.script_arguments)
+            self.script = Script(tree, selector, name, files, path, arguments=arguments)
             self.script.namespace[WATCHING] = reference
             torch.manual_seed(run.seed)  # For scripts that draw random numbers without a seed.
             selector.is_open = starts

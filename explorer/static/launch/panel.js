@@ -10,7 +10,7 @@ import { register } from "../core/commands.js";
 import { configSection, configsOf, draftWithConfig } from "./config_variants.js";
 import { chosenValue, toast } from "../core/dom.js";
 import { canCompile } from "../core/host.js";
-import { guessOf, kernelOf, launchOf } from "./draft.js";
+import { guessOf, kernelOf, launchOf, takesArguments } from "./draft.js";
 import { adjust, choose } from "./edit.js";
 import { groupedByVendor, targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
@@ -150,17 +150,23 @@ class LaunchPanel extends Pane {
   }
 
   /**
-   * Numbers that are assumed, scripts and graph nodes of PyTorch, and edits of stages and passes.
+   * Arguments of the script, numbers that are assumed, scripts and graph nodes of PyTorch, and edits of stages and passes.
    * @param {Kernel | null} kernel
    */
   rareFields(kernel) {
     const { draft, inspection } = store.state;
     const nodes = kernel?.graph_nodes ?? [];
-    if (!inspection?.assumed.length && !inspection?.output_code && !nodes.length && !draft.edits)
+    if (
+      !inspection?.assumed.length &&
+      !inspection?.output_code &&
+      !nodes.length &&
+      !draft.edits &&
+      !takesArguments(draft)
+    )
       return nothing;
     const rare = this.loadRare();
     if (!rare) return nothing;
-    return html`${rare.graphNodes(nodes)}${rare.assumedNumbers()}${rare.outputCode()}${rare.editChips()}`;
+    return html`${rare.scriptArguments()}${rare.graphNodes(nodes)}${rare.assumedNumbers()}${rare.outputCode()}${rare.editChips()}`;
   }
 
   /** The fields that few drafts need; null: they are being loaded. */
