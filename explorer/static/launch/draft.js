@@ -103,13 +103,18 @@ export function launchOf(draft, inspection) {
   return launches.find(({ index }) => index === draft.launch) ?? launches[0] ?? null;
 }
 
+/** Whether arguments were guessed. @param {Specialized | null | undefined} specialization */
+export function hasGuesses(specialization) {
+  return Object.keys(specialization?.guesses ?? {}).length > 0;
+}
+
 /**
  * The guessed arguments of a kernel, and the reason for each: as they were compiled, else as inspected.
  * @param {Kernel} kernel @param {Specialized | null} specialization
  * @returns {Pick<Draft, "arguments" | "guessed">}
  */
 export function guessOf({ parameters }, specialization) {
-  if (specialization && Object.keys(specialization.guesses ?? {}).length)
+  if (specialization && hasGuesses(specialization))
     return { arguments: specialization.arguments, guessed: specialization.guesses };
   return {
     arguments: parameters.map(({ guess }) => guess),
