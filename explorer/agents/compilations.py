@@ -97,6 +97,9 @@ async def compile(  # noqa: A001  the name of the tool
         dict[str, int | float | bool | str],
         msgspec.Meta(description='Such as {"num_warps": 8}'),
     ] = {},  # noqa: B006  it is not changed
+    script_arguments: Annotated[
+        str, msgspec.Meta(description='Arguments of the script, written as in a shell, such as "--rows 64"')
+    ] = "",
     private: Annotated[
         bool, msgspec.Meta(description="Store the result at an address that nobody can guess")
     ] = False,
@@ -116,6 +119,7 @@ async def compile(  # noqa: A001  the name of the tool
         "arguments": signature,
         "config": config,
         "options": options,
+        "script_arguments": script_arguments,
         "private": private,
     }
     ticket = await post(api, "/compilations", body)

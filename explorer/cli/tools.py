@@ -90,20 +90,24 @@ def read_source(path: Path) -> str:
 
 
 def read_files(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a request for `--assume` and the files below `--root` that the file imports.
+    """Return the fields of a request for `--assume`, `--script-args` and the files below `--root`.
+
+    These are the files that the file imports.
 
     Raises:
         InvalidRequest: the file is not below the folder, or a file cannot be read.
     """
-    assumed = {"assumed": dict(options.assume)} if options.assume else {}
+    given: dict[str, Any] = {"assumed": dict(options.assume)} if options.assume else {}
+    if options.script_args:
+        given["script_arguments"] = options.script_args
     if options.root is None:
-        return assumed
+        return given
     if str(options.file) == "-":
         raise InvalidRequest("With --root, the script must be a file in that folder, not the standard input.")
     from explorer.documents.files import read_imported  # slow to import
 
     path, files = read_imported(options.file, options.root)
-    return {"path": path, "files": files, **assumed}
+    return {"path": path, "files": files, **given}
 
 
 def with_output_code(body: dict[str, Any], code: dict[str, Any]) -> dict[str, Any]:
@@ -247,9 +251,12 @@ def add_source(parser: argparse.ArgumentParser, *, has_triton: bool = True) -> N
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name the file, its root folder and its assumed numbers."""
+    """Add the options that name the file, its root folder, its assumed numbers and its arguments."""
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="Python file with the kernel; - is the standard input"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="Python file, notebook, Markdown or diff with the kernel; - is the standard input",
     )
     parser.add_argument(
         "--root",
@@ -265,6 +272,17 @@ def add_file(parser: argparse.ArgumentParser) -> None:
         metavar="LINE=NUMBER",
         help="number that the script reads at this line from a tensor that only a GPU could compute; "
         "FILE:LINE=NUMBER in a file below --root; may be repeated",
+    )
+    add_script_arguments(parser)
+
+
+def add_script_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the option that gives a script its own arguments."""
+    parser.add_argument(
+        "--script-args",
+        default="",
+        metavar="ARGUMENTS",
+        help="arguments of the script, written as in a shell: --script-args='--rows 64'",
     )
 
 

@@ -65,6 +65,7 @@ class RequestDocument(msgspec.Struct, frozen=True):
     path: str
     files: dict[str, str]
     assumed: dict[str, int]
+    script_arguments: str
     edits: Edits | None
     private: str
 

@@ -153,10 +153,11 @@ class Request:
     the task. `files` are the texts of further files that the script imports, by their paths below a common
     folder, and `path` is the path of the script. `assumed` are numbers that replace the values that the
     script reads from tensors without content, by places ("12" is a line of the script, "tools.py:3" of
-    another file). `captured` is the compilation of the kernel by another program. `imported` is the SHA-256
-    of the measurements of `run` by another machine; empty: this machine measures the run. `edits` change
-    stages and passes. `private` is the secret key of a private result; "": the result is public. Equal
-    requests with different keys have different results, and nobody can guess the address of a private result.
+    another file). `script_arguments` are the arguments of the script, written as in a shell. `captured` is
+    the compilation of the kernel by another program. `imported` is the SHA-256 of the measurements of `run`
+    by another machine; empty: this machine measures the run. `edits` change stages and passes. `private` is
+    the secret key of a private result; "": the result is public. Equal requests with different keys have
+    different results, and nobody can guess the address of a private result.
     """
 
     source: str
@@ -172,6 +173,7 @@ class Request:
     path: str = ""
     files: dict[str, str] = field(default_factory=dict)
     assumed: dict[str, int] = field(default_factory=dict)
+    script_arguments: str = ""
     captured: Captured | None = None
     imported: str = ""
     edits: Edits | None = None
@@ -195,6 +197,7 @@ class Request:
             path=self.path,
             files=self.files,
             assumed=self.assumed,
+            script_arguments=self.script_arguments,
             private=self.private,
         )
 
@@ -203,5 +206,5 @@ class Request:
         """The length of all texts, in UTF-8."""
         captured = self.captured.stages.values() if self.captured is not None else ()
         edited = self.edits.text if self.edits is not None else ""
-        texts = (self.source, edited, *self.files.values(), *captured)
+        texts = (self.source, self.script_arguments, edited, *self.files.values(), *captured)
         return sum(len(text.encode("utf-8", "replace")) for text in texts)

@@ -13,6 +13,7 @@ from explorer.model import Diagnostic, Done, Event, Outcome
 from explorer.model.hardware import UnknownTarget
 from explorer.pipeline import time_limit
 from explorer.pipeline.errors import UserError
+from explorer.pipeline.user_source import shown_at
 
 Emit = Callable[[Event], None]
 
@@ -68,13 +69,13 @@ def perform_work(work: Callable[[Emit], Outcome], emit: Emit, what: str) -> None
 def _without_repeated_diagnostics(emit: Emit) -> Emit:
     """Return an `emit` that drops repeated diagnostics: one error in a source may have two consequences.
 
-    Messages do not reveal the folder of this installation.
+    Messages do not reveal the folder of this installation. Their columns count in the pasted text.
     """
     emitted: set[Diagnostic] = set()
 
     def emit_once(event: Event) -> None:
         if isinstance(event, Diagnostic):
-            event = replace(event, message=without_folders(event.message))
+            event = shown_at(replace(event, message=without_folders(event.message)))
             if event in emitted:
                 return
             emitted.add(event)

@@ -130,6 +130,9 @@ class Guesser:
             return Guess(_typed(name, f"*{element}"), f"{_reason(facts, 'address')[:-1]}{reason}.")
         if "descriptor" in facts:
             return Guess(self._descriptor(name, 64), _reason(facts, "descriptor"))
+        if (line := self._usage.innermost_strides.get(name)) is not None:
+            where = f" in line {line}" if line else ""
+            return Guess(Argument(name, "i32", 1, "equal to 1"), f"The innermost stride{where}.")
         if isinstance(default, bool):
             return Guess(_typed(name, "i1"), "By its default in the source.")
         if isinstance(default, float):

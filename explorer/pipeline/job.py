@@ -125,6 +125,7 @@ def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
         request.files,
         request.path,
         request.assumed,
+        request.script_arguments,
         report=lambda text: emit(Progress(0, 0, text)),
     )
     request = request_after_script(request)

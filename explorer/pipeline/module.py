@@ -7,6 +7,7 @@ diagnostics, with the Python objects that compiling needs.
 from __future__ import annotations
 
 import ast
+import shlex
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from explorer.pipeline.functions import definition_line, file_of
 from explorer.pipeline.guesses import Guesser
 from explorer.pipeline.output_code import graph_nodes, output_code
 from explorer.pipeline.parameters import describe_kernel, helper_names, returns_value
+from explorer.pipeline.pasted import find_code
 from explorer.pipeline.script import Script, describe
 from explorer.pipeline.usage import find_usage
 from explorer.pipeline.user_source import SOURCE_FILE
@@ -96,12 +98,14 @@ def load(
     files: Mapping[str, str] | None = None,
     path: str = "",
     assumed: Mapping[str, int] | None = None,
+    arguments: str = "",
     report: Callable[[str], None] = lambda _text: None,
 ) -> SourceContents:
     """Execute `source` as a script against a fake GPU of `target`.
 
     `files` are the texts of the files that the script may import, by their paths, and `path` is the path of
     the script. `assumed` are numbers that replace values read from tensors without content, by places.
+    `arguments` are the arguments of the script, written as in a shell.
 
     A script without a kernel that calls `torch.compile` is executed again, with PyTorch's compiler, for
     `output_code`, and once more with the GPU as the default device if it compiles for the CPU. `report` is
@@ -109,14 +113,14 @@ def load(
 
     Errors in the source raise no exception. They are in `diagnostics`.
     """
-    found, recorder = _execute(source, target, files, path, assumed)
+    found, recorder = _execute(source, target, files, path, assumed, arguments)
     if found.kernels or recorder is None or not recorder.has_compiled_functions:
         return found
     program = CompiledProgram(report=report)
-    found, _ = _execute(source, target, files, path, assumed, program)
+    found, _ = _execute(source, target, files, path, assumed, arguments, program)
     if program.is_for_cpu and not program.graphs:
         program = CompiledProgram(report=report)
-        found, _ = _execute(source, target, files, path, assumed, program, uses_gpu=True)
+        found, _ = _execute(source, target, files, path, assumed, arguments, program, uses_gpu=True)
         if program.graphs:
             found.diagnostics.append(Diagnostic("note", ON_CPU, hint=ON_CPU_HINT))
     for name, error in program.failures:
@@ -124,7 +128,7 @@ def load(
         found.diagnostics.append(Diagnostic("warning", message))
     if program.unmeasured:
         found.diagnostics.append(Diagnostic("note", UNMEASURED))
-    found.output_code = output_code(program, user_source.normalize(source), path, files or {})
+    found.output_code = output_code(program, find_code(user_source.normalize(source)).text, path, files or {})
     return found
 
 
@@ -134,22 +138,31 @@ def _execute(
     files: Mapping[str, str] | None,
     path: str,
     assumed: Mapping[str, int] | None,
+    arguments: str,
     program: CompiledProgram | None = None,
     *,
     uses_gpu: bool = False,
 ) -> tuple[SourceContents, Recorder | None]:
     """Execute a script. With `uses_gpu`, the GPU is the default device."""
     found = SourceContents()
-    source = user_source.normalize(source)
-    user_source.register_script(source, path, files, keeps_functions=program is not None)
+    code = user_source.register_script(source, path, files, keeps_functions=program is not None)
+    found.diagnostics += code.notes
     try:
-        tree = user_source.parse(source)
+        tree = user_source.parse(code.script)
     except UserError as error:
         found.diagnostics.append(error.diagnostic)
         return found, None
-    uses_inductor = inductor.is_output_code(source)
+    uses_inductor = inductor.is_output_code(code.script)
     with fake_gpu(target, assumed, uses_inductor=uses_inductor, program=program) as recorder:
-        script = Script(tree, recorder, files=files, path=path, program=program)
+        all_files = {**(files or {}), **code.files}
+        script = Script(
+            tree,
+            recorder,
+            files=all_files,
+            path=code.path or path,
+            program=program,
+            arguments=shlex.split(arguments),
+        )
         with default_device("cuda") if uses_gpu else nullcontext():
             script.run()
         inductor.record_unlaunched(recorder, list(script.namespace.values()))
@@ -158,7 +171,8 @@ def _execute(
     found.namespace, found.output = script.namespace, script.output.getvalue()
     try:
         if program is None:
-            _collect(found, tree, recorder.launches)
+            values = [value for names in script.all_names for value in names.values()]
+            _collect(found, tree, values, recorder.launches)
     except UserError as error:
         found.diagnostics.append(error.diagnostic)
     return found, recorder
@@ -167,10 +181,12 @@ def _execute(
 # --- describing the contents -------------------------------------------------------------------
 
 
-def _collect(found: SourceContents, tree: ast.Module, launches: list[RecordedLaunch]) -> None:
-    """Sort the kernels of the namespace and of the launches by line, and describe both."""
+def _collect(
+    found: SourceContents, tree: ast.Module, values: list[Any], launches: list[RecordedLaunch]
+) -> None:
+    """Sort the kernels among the global `values` and of the launches by line, and describe both."""
     interfaces: dict[int, tuple[Any, Any]] = {}
-    for value in list(found.namespace.values()):
+    for value in values:
         jit_function = jit_function_of(value)
         if jit_function is not None and file_of(jit_function) == SOURCE_FILE:
             current = interfaces.get(id(jit_function))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from explorer.model import Diagnostic, LineNumber
+from explorer.pipeline.pasted import find_code
 from explorer.pipeline.user_source import normalize, parse
 
 _LANGUAGE = "triton.profiler.language"
@@ -21,7 +22,7 @@ def marked_lines(source: str) -> list[LineNumber]:
     Raises:
         UserError: the source cannot be parsed.
     """
-    tree = parse(normalize(source))
+    tree = parse(find_code(normalize(source)).text)
     names = _names(tree)
     found = set()
     for node in ast.walk(tree):

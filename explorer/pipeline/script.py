@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import contextlib
 import importlib.util
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import Any
@@ -28,6 +29,11 @@ PACKAGES = ("torch", "triton", "numpy", "packaging", "einops", "tabulate")
 
 #: The most notes about assumed numbers.
 MOST_ASSUMED = 8
+
+_ARGUMENTS_HINT = (
+    "Enter the script's arguments in the launch panel, or on the command line with --script-args, such as "
+    '--script-args "--rows 64".'
+)
 
 #: A timer of less than a microsecond would be none.
 _SHORTEST_TIMER_SECONDS = 0.01
@@ -52,11 +58,12 @@ class Script:
         files: Mapping[str, str] | None = None,
         path: str = "",
         program: CompiledProgram | None = None,
+        arguments: Sequence[str] = (),
     ) -> None:
         """Create a module called `name`. With "__main__", the main part of the script is executed, too.
 
         `files` are the texts of the files that the script may import, by their paths, and `path` is the path
-        of the script. `program` gets the output of `torch.compile`.
+        of the script. `program` gets the output of `torch.compile`. `arguments` are the script's own.
         """
         self._tree = tree
         self._recorder = recorder
@@ -66,11 +73,14 @@ class Script:
         self._goes_on = True
         self._module = ModuleType(name)
         self.namespace = self._module.__dict__
+        #: The global names of the script and of the modules that were pasted together with it.
+        self.all_names = [self.namespace]
         self.namespace["__file__"] = SOURCE_FILE
         self.namespace[user_source.SKIPPING] = self
         self._files = files or {}
         self._path = path
         self._program = program
+        self._arguments = arguments
         if package := package_of(tree, path):
             self.namespace["__package__"] = package
 
@@ -116,12 +126,13 @@ class Script:
         """Make the module the main program, and its imports importable. Note missing modules."""
         names = {user_source.SKIPPING: self}
         with (
-            _as_main(self._module),
+            _as_main(self._module, self._arguments),
             self.output.capture(),
-            user_files(self._files, names, self._rest_of_package),
+            user_files(self._files, names, self._rest_of_package) as finder,
             missing_modules() as notes,
         ):
             yield
+            self.all_names += finder.pasted
             self.diagnostics += notes()
 
     def _rest_of_package(self, package: str, error: Exception) -> Callable[[str], Any]:
@@ -137,14 +148,15 @@ class Script:
             code = user_source.compile_statements(statements)
             exec(code, self.namespace)  # noqa: S102  the user's code is what this process is for
         except SystemExit as error:
-            if isinstance(error.code, int | str) and error.code != 0:
-                message = (
-                    error.code
-                    if isinstance(error.code, str)
-                    else f"The script exited with status {error.code}."
-                )
+            if not isinstance(error.code, int | str) or error.code == 0:
+                return
+            if refusal := _refusal_of_arguments(error):
+                self._report(error, "error", f"The script's arguments: {refusal}.", _ARGUMENTS_HINT)
+            else:
+                is_text = isinstance(error.code, str)
+                message = str(error.code) if is_text else f"The script exited with status {error.code}."
                 self._report(error, "error", message, "See the log for its output.")
-            return
+            failure = error
         except StopScript:
             return
         except TooManyLaunches as error:
@@ -251,10 +263,10 @@ def _time_limit() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _as_main(module: ModuleType) -> Iterator[None]:
-    """Make the module the main program, without arguments, while the user's code is executed."""
+def _as_main(module: ModuleType, arguments: Sequence[str]) -> Iterator[None]:
+    """Make the module the main program, with its arguments, while the user's code is executed."""
     previous_module, previous_arguments = sys.modules["__main__"], sys.argv
-    sys.modules["__main__"], sys.argv = module, [SOURCE_FILE]
+    sys.modules["__main__"], sys.argv = module, [SOURCE_FILE, *arguments]
     try:
         with warnings.catch_warnings():
             # Warnings of libraries about each other are not the user's concern.
@@ -296,6 +308,16 @@ def diagnostic_at(error: BaseException | None) -> Diagnostic:
         end_line=user_source.number_of(code.co_filename, end_line or 0),
         end_column=0 if end_column is None else end_column + 1,
     )
+
+
+def _refusal_of_arguments(error: SystemExit) -> str:
+    """Return the message with which argparse has refused the script's arguments; "": it has not."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is argparse.ArgumentParser.error.__code__:
+            return str(trace.tb_frame.f_locals.get("message", ""))
+        trace = trace.tb_next
+    return ""
 
 
 def _listed_lines(lines: list[int]) -> str:

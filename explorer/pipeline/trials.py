@@ -41,8 +41,11 @@ Guesses = dict[str, Guess]
 
 
 def choices_of(guesses: Guesses) -> dict[str, Argument | Constant]:
-    """Return the guess for each parameter, without the reasons."""
-    return {name: guess.choice for name, guess in guesses.items()}
+    """Return the guess for each parameter, without the reasons. The compiler folds arguments equal to 1."""
+    return {
+        name: Constant(1) if getattr(choice, "specialization", "") == "equal to 1" else choice
+        for name, choice in ((name, guess.choice) for name, guess in guesses.items())
+    }
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from explorer.pipeline import user_source
-from explorer.pipeline.user_source import BESIDE
+from explorer.pipeline.user_source import SOURCE_FILE
 
 #: Represents a folder above the known files. Relative imports of a single script lead to it.
 ABOVE = "folder_above"
@@ -59,6 +59,8 @@ class UserFileFinder(MetaPathFinder, Loader):
         self._rest_of = rest_of
         self._folders = {path[:end] for path in files for end in range(len(path)) if path[end] == "/"}
         self._loaded: list[str] = []
+        #: The global names of each module whose code was pasted together with the script.
+        self.pasted: list[dict[str, Any]] = []
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         parts = [part for part in name.split(".") if part != ABOVE]
@@ -82,7 +84,7 @@ class UserFileFinder(MetaPathFinder, Loader):
     def _spec(self, name: str, path: str | None) -> ModuleSpec:
         """Describe the module at `path`; None: a folder without `__init__.py`."""
         is_package = path is None or path.endswith("/__init__.py")
-        origin = None if path is None else BESIDE + path
+        origin = None if path is None else user_source.file_of_module(path)
         return ModuleSpec(name, self, origin=origin, loader_state=path, is_package=is_package)
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -93,8 +95,11 @@ class UserFileFinder(MetaPathFinder, Loader):
         path = module.__spec__.loader_state
         if path is None:
             return
-        file, source = BESIDE + path, user_source.normalize(self._files[path])
-        user_source.register(source, file)
+        file, source = user_source.file_of_module(path), user_source.normalize(self._files[path])
+        if file == SOURCE_FILE:  # The whole paste is registered.
+            self.pasted.append(vars(module))
+        else:
+            user_source.register(source, file)
         vars(module).update(self._names, __file__=file)
         try:
             code = user_source.compile_statements(ast.parse(source, file).body, file)
@@ -115,12 +120,12 @@ def user_files(
     files: Mapping[str, str],
     names: Mapping[str, Any],
     rest_of: Callable[[str, Exception], Callable[[str], Any]],
-) -> Iterator[None]:
+) -> Iterator[UserFileFinder]:
     """Make the modules of `files` importable. `rest_of` makes the missing names of a failed package."""
     finder = UserFileFinder(files, names, rest_of)
     sys.meta_path.insert(0, finder)
     try:
-        yield
+        yield finder
     finally:
         sys.meta_path.remove(finder)
         finder.forget()

@@ -9,11 +9,13 @@ import linecache
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from types import CodeType, FrameType
 
 from explorer.model import Diagnostic, LineNumber
 from explorer.model.source_lines import SourceLines
 from explorer.pipeline.errors import UserError
+from explorer.pipeline.pasted import PastedCode, find_code
 
 #: The file name of the user's code. It appears in locations and tracebacks.
 SOURCE_FILE = "kernel.py"
@@ -27,6 +29,9 @@ SKIPPING = "__skip_what_needs_values__"
 
 #: The numbers of the lines of the script that was registered last.
 _numbers = SourceLines("")
+
+#: The code of that script, if it was pasted in another form than Python.
+_pasted = PastedCode("", "")
 
 #: Whether the functions of that script stay unchanged, because a compiler traces them.
 _keeps_functions = False
@@ -87,15 +92,35 @@ def register(source: str, file: str = SOURCE_FILE) -> None:
 
 def register_script(
     source: str, path: str = "", files: Mapping[str, str] | None = None, *, keeps_functions: bool = False
-) -> None:
+) -> PastedCode:
     """Register the script that is executed next, and number its lines and the lines of the files beside it.
 
-    With `keeps_functions`, checks and prints are skipped outside of functions only.
+    Return the code that the source contains. With `keeps_functions`, checks and prints are skipped outside of
+    functions only.
     """
-    global _numbers, _keeps_functions  # A process executes one script at a time.
-    register(source)
+    global _numbers, _keeps_functions, _pasted  # A process executes one script at a time.
+    _pasted = find_code(normalize(source))
+    register(_pasted.text)
     _keeps_functions = keeps_functions
     _numbers = SourceLines(source, path, files)
+    return _pasted
+
+
+def shown_at(diagnostic: Diagnostic) -> Diagnostic:
+    """Return a diagnostic with the columns that its lines have in the text that was pasted."""
+    if diagnostic.stage_line or not diagnostic.column:
+        return diagnostic
+    end_line = diagnostic.end_line or diagnostic.line
+    return replace(
+        diagnostic,
+        column=diagnostic.column + _pasted.indents.get(diagnostic.line, 0),
+        end_column=diagnostic.end_column and diagnostic.end_column + _pasted.indents.get(end_line, 0),
+    )
+
+
+def file_of_module(path: str) -> str:
+    """Return the name that the code of a file beside the script is compiled with."""
+    return SOURCE_FILE if path in _pasted.files else BESIDE + path
 
 
 def source_numbers() -> SourceLines:

@@ -24,6 +24,7 @@ def compile(  # noqa: A001  the name that users call
     launch: int | None = None,
     config: int | None = None,
     options: Mapping[str, Scalar] | None = None,
+    script_arguments: str = "",
     private: bool = False,
     server: str | None = None,
 ) -> Result:
@@ -33,9 +34,10 @@ def compile(  # noqa: A001  the name that users call
     the text of a script. `signature` has the types of its arguments, such as "*fp32:16, i32, 1024"; without
     it, a script needs a launch, and the arguments of a function are guessed. A script that calls a function
     returned by `torch.compile` has the kernels of PyTorch's compiler. `name` selects a kernel of a script,
-    and `options` are compiler options such as `num_warps`. Nobody can guess the address of a `private`
-    result. `server` is the address of a server, or "none"; otherwise the server is found as by the command
-    line. Without a server, this process compiles in its own sandbox.
+    `options` are compiler options such as `num_warps`, and `script_arguments` are the arguments of a script,
+    such as "--rows 64". Nobody can guess the address of a `private` result. `server` is the address of a
+    server, or "none"; otherwise the server is found as by the command line. Without a server, this process
+    compiles in its own sandbox.
 
     Raises:
         InvalidRequest: `kernel` is neither a function nor a script, or uses an object that cannot be written
@@ -52,6 +54,7 @@ def compile(  # noqa: A001  the name that users call
         "arguments": signature,
         "config": config,
         "options": dict(options or {}),
+        "script_arguments": script_arguments,
         "private": private or None,
     }
     return compile_body(body, server)

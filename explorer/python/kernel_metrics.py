@@ -36,6 +36,7 @@ class KernelMetrics:
         config: int | None = None,
         options: Mapping[str, Scalar] | None = None,
         root: str | Path | None = None,
+        script_arguments: str = "",
     ) -> MetricsDocument:
         """Compile a kernel and return its metrics.
 
@@ -49,8 +50,10 @@ class KernelMetrics:
         """
         if isinstance(kernel, str | Path):
             path, source = str(kernel), read_source(Path(kernel))
-            given = argparse.Namespace(file=Path(kernel), root=Path(root) if root else None, assume=[])
-            beside = read_files(given)
+            folder = Path(root) if root else None
+            beside = read_files(
+                argparse.Namespace(file=Path(kernel), root=folder, assume=[], script_args=script_arguments)
+            )
         else:
             source, name = script_of(kernel)
             path, beside = name, {}

@@ -10,7 +10,7 @@ import "./page/pane_rail.js";
 import { startCommands } from "./menus/actions.js";
 import { startKeys } from "./core/commands.js";
 import { byId, debounce, setText } from "./core/dom.js";
-import { keptDraft, unsentDraft } from "./launch/draft.js";
+import { hasGuesses, keptDraft, unsentDraft } from "./launch/draft.js";
 import {
   begin,
   choose,
@@ -64,6 +64,9 @@ async function start() {
       Boolean(sending || (run && run.result !== result)) && result !== null,
     );
   });
+  store.watch(["result"], () =>
+    document.body.classList.toggle("has-guesses", hasGuesses(store.state.result?.document.specialization)),
+  );
   store.watch(["failure", "run"], () =>
     document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run?.isShown),
   );

@@ -26,7 +26,7 @@ def canonical_json(request: Request) -> bytes:
     if request.run is None:  # A request without a run keeps the address that it had before requests had runs.
         del plain["run"]
     # The same applies to these fields.
-    for name in ("path", "files", "assumed", "captured", "imported", "edits", "private"):
+    for name in ("path", "files", "assumed", "script_arguments", "captured", "imported", "edits", "private"):
         if not plain[name]:
             del plain[name]
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

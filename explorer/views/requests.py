@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from dataclasses import replace
 from typing import Annotated
 
@@ -33,6 +34,7 @@ Files = Annotated[dict[_Path, str], msgspec.Meta(max_length=MOST_FILES)]
 _Place = Annotated[str, msgspec.Meta(max_length=LONGEST_PATH + 20, pattern=r"^(.+:)?[1-9]\d{0,8}$")]
 _Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Assumed = Annotated[dict[_Place, _Number], msgspec.Meta(max_length=MOST_ASSUMED)]
+_ScriptArguments = Annotated[str, msgspec.Meta(max_length=10_000)]
 _Signature = Annotated[str, msgspec.Meta(max_length=100_000)]
 Private = bool | Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{32,64}|account(:.{1,50}:[0-9a-f]{32})?)?$")]
 
@@ -66,11 +68,11 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     or a signature string such as "*fp16:16, i32, 128". With `llvm_passes`, the result has the passes of LLVM.
     `files` are the texts of further files that the source imports, by their paths below a common folder, and
     `path` is its own. `assumed` are numbers for values that the script reads from tensors that only a GPU
-    could compute, by places: "12" is a line of the script, "tools.py:3" of another file. `edits` change
-    stages and passes. A `private` result has an address that nobody can guess; equal requests share a result
-    only if they have the same key, which is random and hexadecimal. With true, the server chooses a new key.
-    With
-    "account", the key permits only the account of the request to open the result.
+    could compute, by places: "12" is a line of the script, "tools.py:3" of another file.
+    `script_arguments` are the arguments of the script, written as in a shell: "--rows 64 --name 'two words'".
+    `edits` change stages and passes. A `private` result has an address that nobody can guess; equal requests
+    share a result only if they have the same key, which is random and hexadecimal. With true, the server
+    chooses a new key. With "account", the key permits only the account of the request to open the result.
     """
 
     source: str
@@ -85,6 +87,7 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     path: _Path = ""
     files: Files = {}
     assumed: _Assumed = {}
+    script_arguments: _ScriptArguments = ""
     edits: EditsBody | None = None
     private: Private = False
 
@@ -98,6 +101,7 @@ class InspectionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     path: _Path = ""
     files: Files = {}
     assumed: _Assumed = {}
+    script_arguments: _ScriptArguments = ""
 
 
 def read_compilation(services: Services) -> Request:
@@ -130,6 +134,12 @@ def unlimited_compilation(body: CompilationBody, target: str, triton: str) -> Re
         InvalidRequest: the fields contradict each other, or a path is invalid.
     """
     check_files(body.path, body.files)
+    try:
+        shlex.split(body.script_arguments)
+    except ValueError as error:
+        raise InvalidRequest(
+            f"'script_arguments' cannot be split into words: {error}. Write them as in a shell."
+        ) from error
     if body.launch is not None and body.arguments is not None:
         raise InvalidRequest("'launch' and 'arguments' exclude each other. Give one of them.")
     # msgspec leaves omitted fields unset; a copy has all fields.
@@ -148,6 +158,7 @@ def unlimited_compilation(body: CompilationBody, target: str, triton: str) -> Re
         path=body.path,
         files=body.files,
         assumed=body.assumed,
+        script_arguments=body.script_arguments.strip(),
         edits=body.edits.edits() if body.edits else None,
     )
 
@@ -192,6 +203,7 @@ def inspection_of(compilation: Request) -> Request:
         path=compilation.path,
         files=compilation.files,
         assumed=compilation.assumed,
+        script_arguments=compilation.script_arguments,
     )
 
 

@@ -440,3 +440,40 @@ def test_the_launch_is_accessible_and_fits_a_phone(visitor: Visitor) -> None:
     page.get_by_label("Value of M", exact=True).fill("nonsense")
     expect(page.get_by_role("alert").filter(has_text="i32 takes a whole number")).to_be_visible()
     expect_accessible(page, "launch-panel", schemes=THEMES)
+
+
+def test_figures_say_that_arguments_are_guessed_until_they_are_confirmed(visitor: Visitor) -> None:
+    page = visitor()
+    open_result(page, KERNEL, "#panes=resources")
+    heading = page.get_by_role("heading", name="Resources of the binary")
+    mark = "heading => getComputedStyle(heading, '::after').content"
+    expect(page.locator("launch-panel h2")).to_have_text("Launch · guessed")
+    assert heading.evaluate(mark) == '"guessed arguments"'
+    page.get_by_role("button", name="Confirm the guesses").click()
+    expect(page.locator("launch-panel h2")).to_have_text("Launch · by hand")
+    wait_for_result(page)
+    eventually(lambda: heading.evaluate(mark), "none")
+    expect(page.get_by_label("Type of x_ptr")).to_have_value("*fp32")
+
+
+def test_a_script_that_reads_arguments_has_a_field_for_them(visitor: Visitor) -> None:
+    page = visitor()
+    script = f"import argparse\n{SCALE}".replace(
+        "x = torch",
+        "parser = argparse.ArgumentParser()\nparser.add_argument('--rows', type=int, required=True)\n"
+        "rows = parser.parse_args().rows\nx = torch",
+    ).replace("4095", "rows")
+    page.goto("/")
+    wait_for_result(page)
+    set_source(page, script)
+    title = page.locator("launch-panel h2")
+    expect(title).to_have_text("Launch · guessed", timeout=COMPILE_TIMEOUT_MS)
+    field = page.get_by_label("script arguments")
+    field.fill("--rows 4095")
+    field.press("Enter")
+    page.keyboard.press("Control+Enter")
+    expect(title).to_have_text(re.compile("Launch · found at line"), timeout=COMPILE_TIMEOUT_MS)
+    wait_for_result(page)
+    page.reload()
+    wait_for_result(page)
+    expect(field).to_have_value("--rows 4095")

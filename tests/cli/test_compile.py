@@ -236,6 +236,15 @@ def test_an_assumed_number_is_given(ask, tmp_path):
     assert "not of the form LINE=NUMBER" in wrong.stderr
 
 
+def test_a_script_gets_its_arguments(ask, tmp_path):
+    script = tmp_path / "script.py"
+    reads = "import sys, torch\nx = torch.empty(64, device='cuda')\nn = int(sys.argv[1])\n"
+    script.write_text(f"{KERNEL}\n{reads}copy_kernel[(1,)](x, x, n, BLOCK=64)\n")
+    done = ask("inspect", script, "--script-args", "48")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["launches"][0]["arguments"][2]["value"] == 48
+
+
 def test_what_a_pass_has_changed_is_printed(ask, kernel):
     listed = ask("compile", kernel, "--signature", SIGNATURE, "--json")
     passes = json.loads(listed.stdout)["passes"]

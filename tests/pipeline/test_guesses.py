@@ -46,6 +46,23 @@ def matmul(a, b, c, M, N, K, stride_am, stride_bk, stride_cm, BLOCK_M: tl.conste
     c += rows[:, None] * stride_cm + columns[None, :]
     tl.store(c, sums.to(c.dtype.element_ty), mask=rows[:, None] < M)
 """
+STRIDED = """
+@triton.jit
+def strided(a, b, c, x, y, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_xz,
+            stride_xn, stride_yn, stride_ym, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inner = tl.arange(0, BLOCK)
+    a_ptrs = a + (rows[:, None] * stride_am + inner[None, :] * stride_ak)
+    b_ptrs = b + (inner[:, None] * stride_bk + rows[None, :] * stride_bn)
+    a_ptrs += BLOCK * stride_ak
+    c_ptrs = c + rows[:, None] * stride_cm + rows[None, :]
+    tl.store(c_ptrs, tl.dot(tl.load(a_ptrs), tl.load(b_ptrs)))
+    x += tl.program_id(1) * stride_xz
+    tl.store(x + rows * stride_xn, 0.0)
+    block = tl.make_block_ptr(y, (M, N), strides=(stride_yn, stride_ym), offsets=(0, 0), block_shape=(16, 16),
+                              order=(0, 1))
+    tl.store(block, tl.zeros((16, 16), tl.float32))
+"""
 GATHER = """
 @triton.jit
 def address(base, row, stride):
@@ -284,3 +301,21 @@ def test_guesses_compile_for_amd(kernel):
     target = find_target("hip:gfx942")
     source = HEAD + kernel
     assert compiles(guess(source, target), source, target)[-1] == "amdgcn"
+
+
+def test_the_innermost_stride_of_each_address_is_one():
+    (kernel,) = load(HEAD + STRIDED, HOPPER).kernels
+    strides = {
+        each.name: each.guess.specialization for each in kernel.info.parameters if "stride" in each.name
+    }
+    ones = [name for name, specialization in strides.items() if specialization == "equal to 1"]
+    assert ones == ["stride_ak", "stride_bn", "stride_xn", "stride_ym"]
+    reasons = {each.name: each.reason for each in kernel.info.parameters}
+    line = 1 + next(
+        number for number, text in enumerate((HEAD + STRIDED).split("\n")) if text.startswith("    a_ptrs = ")
+    )
+    assert reasons["stride_ak"] == f"The innermost stride in line {line}."
+    found = load(HEAD + STRIDED, HOPPER)
+    described = resolve(found, Request(HEAD + STRIDED, "cuda:90", ""), HOPPER).described
+    folded = [each.name for each in described.arguments if each.specialization == "equal to 1"]
+    assert folded == ones

@@ -294,7 +294,42 @@ def test_leaving_with_a_failure_says_so():
     found = load(source, HOPPER)
     (error,) = errors(found)
     assert error.line == 4
-    assert "the following arguments are required: size" in found.output
+    assert error.message == "The script's arguments: the following arguments are required: size."
+    assert "--script-args" in error.hint
+
+
+ARGUMENTS = (
+    "import argparse\n"
+    "def main():\n"
+    "    parser = argparse.ArgumentParser()\n"
+    "    parser.add_argument('--rows', type=int, required=True)\n"
+    "    parser.add_argument('--name', choices=['a b'])\n"
+    "    options = parser.parse_args()\n"
+    "    kernel[(1,)](x, options.rows, BLOCK=64)\n"
+)
+
+
+def test_a_script_gets_its_arguments():
+    found = load(f"{HEAD}{ARGUMENTS}main()\n", HOPPER, arguments="--rows 48 --name 'a b'")
+    assert found.diagnostics == []
+    assert found.launches[0].info.arguments[1].value == 48
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "the following arguments are required: --rows"),
+        ("--rows", "argument --rows: expected one argument"),
+        ("--rows 1 --columns 2", "unrecognized arguments: --columns 2"),
+    ],
+)
+def test_a_refused_argument_is_named_and_the_kernels_are_listed(arguments, message):
+    script = f"x = 1\n{ARGUMENTS}main()\n"
+    found = load(f"{script}{HEAD}", HOPPER, arguments=arguments)
+    assert [kernel.info.name for kernel in found.kernels] == ["kernel"]
+    (error,) = errors(found)
+    assert error.message == f"The script's arguments: {message}."
+    assert "parse_args()" in script.splitlines()[error.line - 1]
 
 
 def test_a_compile_by_the_script_is_a_launch_without_a_grid(tmp_path, monkeypatch):

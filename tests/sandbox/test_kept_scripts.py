@@ -118,8 +118,9 @@ def test_another_script_or_another_owner_has_another_process(scripts):
         scripts.executed(assumed={"3": 4}),
         scripts.executed(files={"tools.py": "a = 1"}),
         scripts.executed(path="folder/kernel.py"),
+        scripts.executed(script_arguments="--rows 64"),
     ]
-    assert len({executed, *others}) == 7
+    assert len({executed, *others}) == 8
     token = yields.set(True)
     try:
         assert scripts.executed() not in {executed, *others}

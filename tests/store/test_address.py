@@ -40,6 +40,7 @@ def test_every_field_decides():
         replace(REQUEST, files={"tools.py": "x = 1"}),
         replace(REQUEST, files={"tools.py": "x = 2"}),
         replace(REQUEST, assumed={"3": 7}),
+        replace(REQUEST, script_arguments="--rows 64"),
     ]
     assert len({address(request) for request in [REQUEST, *others]}) == len(others) + 1
 

@@ -108,6 +108,13 @@ def test_numbers_to_assume_that_are_none_are_refused(client, assumed):
     refused(client.post(URL, json=body), 400, "invalid_request")
 
 
+def test_script_arguments_without_a_closing_quotation_are_refused(client):
+    body = {"source": "x", "target": "cuda:90", "script_arguments": "--name 'two words"}
+    answer = client.post(URL, json=body)
+    refused(answer, 400, "invalid_request")
+    assert "No closing quotation" in answer.get_data(as_text=True)
+
+
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", ""])
 def test_forms_of_other_sites_are_refused(client, content_type):
     """A browser sends these across sites without asking."""

@@ -58,6 +58,8 @@ class Usage:
         self.operand_lines: dict[Atom, int] = {}
         self._budget = _MOST_STATEMENTS
         self.has_dot = False
+        #: The parameters that are strides of neighboring elements, with the line that shows each.
+        self.innermost_strides: dict[str, int] = {}
 
     def of(self, name: str, depth: int = 0) -> Facts:
         """Return the facts about a parameter, or about the elements that it points to."""

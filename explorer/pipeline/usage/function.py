@@ -14,6 +14,7 @@ from triton.runtime.jit import JITCallable
 from explorer.pipeline.usage.facts import Atom, Usage
 from explorer.pipeline.usage.library import Library
 from explorer.pipeline.usage.notes import Notes
+from explorer.pipeline.usage.strides import innermost_strides
 from explorer.pipeline.usage.values import INTEGER, NOTHING, Kind, Value, added, direct, join
 
 _DEEPEST_CALL = 8
@@ -30,6 +31,9 @@ def find_usage(jit_function: Any) -> Usage:
     }
     # If the analysis fails, parameters have no facts; the kernel is still compiled.
     with contextlib.suppress(Exception):
+        notes = Notes(usage, jit_function)
+        strides = innermost_strides(jit_function.parse().body[0])
+        usage.innermost_strides = {name: notes.line(node) for name, node in strides.items()}
         _Function(usage, jit_function, 0).run(parameters)
     return usage
 

@@ -6,6 +6,7 @@ emitted.
 
 from __future__ import annotations
 
+import shlex
 from contextlib import AbstractContextManager
 
 import torch
@@ -83,7 +84,9 @@ def choose(request: Request, run: Run, target: Target) -> tuple[FoundKernel, Wan
             "A run cannot launch the kernels of output code: PyTorch's compiler launches them itself.",
             hint="Compile them. To measure one, launch it from a script with kernel[grid](…).",
         )
-    found = load(request.source, target, request.files, request.path, request.assumed)
+    found = load(
+        request.source, target, request.files, request.path, request.assumed, request.script_arguments
+    )
     _forget_defaults()
     if run.device == "gpu":
         triton_runtime.driver.reset_active()
@@ -143,14 +146,16 @@ class _Capture:
     def run_script(self) -> LaunchSelector:
         """Execute the script, and then the benchmark or the inputs of `run`."""
         run = self._run
-        source = user_source.normalize(self._request.source)
-        tree = watch(user_source.parse(source))
-        user_source.register_script(source, self._request.path, self._request.files)
+        request = self._request
+        code = user_source.register_script(request.source, request.path, request.files)
+        tree = watch(user_source.parse(code.script))
         starts = not (run.inputs or run.is_benchmark)
         with self._launching() as selector:
             reference = ReferenceWatch(lambda: selector.has_launched)
             name = "__main__" if starts else DEFINITIONS_ONLY
-            self.script = Script(tree, selector, name, self._request.files, self._request.path)
+            files, path = {**request.files, **code.files}, code.path or request.path
+            arguments = shlex.split(request.script_arguments)
+            self.script = Script(tree, selector, name, files, path, arguments=arguments)
             self.script.namespace[WATCHING] = reference
             torch.manual_seed(run.seed)  # For scripts that draw random numbers without a seed.
             selector.is_open = starts

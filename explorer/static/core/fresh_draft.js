@@ -28,6 +28,7 @@ export function freshDraft(source, target, more = {}) {
     target,
     triton: null,
     assumed: {},
+    scriptArguments: "",
     edits: null,
     private: "",
     ...more,

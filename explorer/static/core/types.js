@@ -210,6 +210,7 @@
  * @property {string | null} triton
  * @property {Record<string, number>} assumed numbers in place of values of tensors that only a GPU could compute, by
  *   places: "12", and "tools.py:3" for a file beside the script
+ * @property {string} scriptArguments the arguments of the script, written as in a shell
  * @property {CompilationDocument["request"]["edits"]} edits of stages and passes
  * @property {string} private the key of a private result; "": it is public
  */

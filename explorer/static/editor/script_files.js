@@ -249,7 +249,7 @@ function choosing(what) {
   if (what === "folder") input.webkitdirectory = true;
   else {
     input.multiple = true;
-    input.accept = ".py,.zip,.ndjson,.log,.txt,.gz,.cubin";
+    input.accept = ".py,.zip,.ipynb,.md,.diff,.patch,.ndjson,.log,.txt,.gz,.cubin";
   }
   input.addEventListener("change", () => {
     void import("./take_files.js").then(({ addFiles }) => addFiles([...(input.files ?? [])]));

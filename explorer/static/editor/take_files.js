@@ -9,6 +9,8 @@ import { chosenScript, withFiles } from "./script_choice.js";
 import { unpack } from "./zip.js";
 
 /** @typedef {Record<string, string>} Files texts by their paths */
+/** Files that are a source only as the only file: the server finds the code in them. */
+const SINGLE_SOURCE = /\.(?:ipynb|md|diff|patch)$/i;
 
 /**
  * Replace the edited files by the dropped files. A capture, a cache or a trace opens its session.
@@ -17,7 +19,7 @@ import { unpack } from "./zip.js";
 export async function replaceByEntries(entries) {
   if (await openedImport(entries)) return;
   const found = await taken(async (files) => {
-    for (const entry of entries) await readEntry(entry, files);
+    for (const entry of entries) await readEntry(entry, files, entries.length === 1);
   });
   if (found) replace(found);
 }
@@ -29,12 +31,14 @@ export async function replaceByEntries(entries) {
  */
 export async function addFiles(files) {
   if (await openedImport(files)) return;
+  const { draft, sourceLimits } = store.state;
+  const isEmpty = !draft.source.trim() && Object.keys(draft.files).length === 0;
   const found = await taken(async (all) => {
-    for (const file of files) await readFile(file, file.webkitRelativePath || file.name, all);
+    for (const file of files)
+      await readFile(file, file.webkitRelativePath || file.name, all, isEmpty && files.length === 1);
   });
   if (!found) return;
-  const { draft, sourceLimits } = store.state;
-  if (!draft.source.trim() && Object.keys(draft.files).length === 0) {
+  if (isEmpty) {
     replace(found);
     return;
   }
@@ -75,10 +79,10 @@ async function taken(read) {
   return withoutCommonFolder(found);
 }
 
-/** @param {FileSystemEntry | File} entry @param {Files} found */
-async function readEntry(entry, found) {
+/** @param {FileSystemEntry | File} entry @param {Files} found @param {boolean} [isOnly] whether there is no other */
+async function readEntry(entry, found, isOnly = false) {
   // Chromium has no global names of these interfaces.
-  if (entry instanceof File) return readFile(entry, entry.name, found);
+  if (entry instanceof File) return readFile(entry, entry.name, found, isOnly);
   if (entry.isDirectory) {
     const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
     for (;;) {
@@ -88,23 +92,23 @@ async function readEntry(entry, found) {
       for (const each of part) if (!each.name.startsWith(".")) await readEntry(each, found);
     }
   }
-  if (!isTaken(entry.name)) return;
+  if (!isTaken(entry.name, isOnly)) return;
   /** @type {File} */
   const file = await new Promise((resolve, reject) =>
     /** @type {FileSystemFileEntry} */ (entry).file(resolve, reject),
   );
-  return readFile(file, entry.fullPath.replace(/^\/+/, ""), found);
+  return readFile(file, entry.fullPath.replace(/^\/+/, ""), found, isOnly);
 }
 
-/** @param {string} name */
-function isTaken(name) {
-  return /\.(?:py|zip)$/i.test(name);
+/** @param {string} name @param {boolean} isOnly */
+function isTaken(name, isOnly) {
+  return /\.(?:py|zip)$/i.test(name) || (isOnly && SINGLE_SOURCE.test(name));
 }
 
-/** @param {File} file @param {string} path @param {Files} found */
-async function readFile(file, path, found) {
+/** @param {File} file @param {string} path @param {Files} found @param {boolean} isOnly whether there is no other */
+async function readFile(file, path, found, isOnly) {
   const limits = store.state.sourceLimits;
-  if (!isTaken(path) || path.split("/").some((part) => part.startsWith("."))) return;
+  if (!isTaken(path, isOnly) || path.split("/").some((part) => part.startsWith("."))) return;
   if (/\.zip$/i.test(path)) Object.assign(found, await unpack(file, limits));
   else {
     if (file.size > limits.bytes)

@@ -213,13 +213,20 @@ export const isInspecting = () => inspecting !== null;
 /** Look for kernels, launches and problems in the draft, without compiling. */
 export async function inspect() {
   const asked = store.state.draft;
-  const { source, target, triton, assumed } = asked;
+  const { source, target, triton, assumed, scriptArguments } = asked;
   inspecting?.abort();
   const own = (inspecting = new AbortController());
   const { signal } = own;
   try {
     const inspection = await api.inspect(
-      { source, target, triton: triton ?? undefined, ...filesOf(asked), assumed },
+      {
+        source,
+        target,
+        triton: triton ?? undefined,
+        ...filesOf(asked),
+        assumed,
+        script_arguments: scriptArguments,
+      },
       signal,
     );
     const { draft } = store.state;

@@ -7,6 +7,8 @@
 import { freshDraft } from "../core/fresh_draft.js";
 import { keep, kept } from "../core/storage.js";
 
+/** The modules that read arguments. */
+const READS_ARGUMENTS = /\b(?:argparse|argv|getopt|optparse|click|fire|typer|tyro|absl)\b/;
 const STORAGE_KEY = "draft";
 /** The storage key of the draft that this tab edits after it has opened a result. */
 const UNSENT_KEY = "unsent";
@@ -23,6 +25,7 @@ export function requestOf(draft) {
   if (Object.keys(draft.options).length) request.options = draft.options;
   if (draft.config !== null) request.config = draft.config;
   if (Object.keys(draft.assumed).length) request.assumed = draft.assumed;
+  if (draft.scriptArguments) request.script_arguments = draft.scriptArguments;
   if (draft.edits) request.edits = draft.edits;
   if (draft.private) request.private = draft.private;
   return request;
@@ -62,9 +65,15 @@ export function draftOf(document) {
     target: target.name,
     triton,
     assumed: request.assumed ?? {},
+    scriptArguments: request.script_arguments ?? "",
     edits: request.edits ?? null,
     private: request.private ?? "",
   };
+}
+
+/** Whether a script may read arguments, or has some. @param {Draft} draft */
+export function takesArguments({ source, scriptArguments }) {
+  return scriptArguments !== "" || READS_ARGUMENTS.test(source);
 }
 
 /** Whether two drafts ask for the same. @param {Draft} one @param {Draft} other */
@@ -94,13 +103,18 @@ export function launchOf(draft, inspection) {
   return launches.find(({ index }) => index === draft.launch) ?? launches[0] ?? null;
 }
 
+/** Whether arguments were guessed. @param {Specialized | null | undefined} specialization */
+export function hasGuesses(specialization) {
+  return Object.keys(specialization?.guesses ?? {}).length > 0;
+}
+
 /**
  * The guessed arguments of a kernel, and the reason for each: as they were compiled, else as inspected.
  * @param {Kernel} kernel @param {Specialized | null} specialization
  * @returns {Pick<Draft, "arguments" | "guessed">}
  */
 export function guessOf({ parameters }, specialization) {
-  if (specialization && Object.keys(specialization.guesses ?? {}).length)
+  if (specialization && hasGuesses(specialization))
     return { arguments: specialization.arguments, guessed: specialization.guesses };
   return {
     arguments: parameters.map(({ guess }) => guess),

@@ -10,8 +10,8 @@ import { register } from "../core/commands.js";
 import { configSection, configsOf, draftWithConfig } from "./config_variants.js";
 import { chosenValue, toast } from "../core/dom.js";
 import { canCompile } from "../core/host.js";
-import { guessOf, kernelOf, launchOf } from "./draft.js";
-import { adjust, choose } from "./edit.js";
+import { guessOf, kernelOf, launchOf, takesArguments } from "./draft.js";
+import { adjust, choose, compileNow } from "./edit.js";
 import { groupedByVendor, targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
 import { privacyOf } from "./privacy_words.js";
@@ -150,17 +150,23 @@ class LaunchPanel extends Pane {
   }
 
   /**
-   * Numbers that are assumed, scripts and graph nodes of PyTorch, and edits of stages and passes.
+   * Arguments of the script, numbers that are assumed, scripts and graph nodes of PyTorch, and edits of stages and passes.
    * @param {Kernel | null} kernel
    */
   rareFields(kernel) {
     const { draft, inspection } = store.state;
     const nodes = kernel?.graph_nodes ?? [];
-    if (!inspection?.assumed.length && !inspection?.output_code && !nodes.length && !draft.edits)
+    if (
+      !inspection?.assumed.length &&
+      !inspection?.output_code &&
+      !nodes.length &&
+      !draft.edits &&
+      !takesArguments(draft)
+    )
       return nothing;
     const rare = this.loadRare();
     if (!rare) return nothing;
-    return html`${rare.graphNodes(nodes)}${rare.assumedNumbers()}${rare.outputCode()}${rare.editChips()}`;
+    return html`${rare.scriptArguments()}${rare.graphNodes(nodes)}${rare.assumedNumbers()}${rare.outputCode()}${rare.editChips()}`;
   }
 
   /** The fields that few drafts need; null: they are being loaded. */
@@ -313,9 +319,22 @@ class LaunchPanel extends Pane {
     if (!kernel?.parameters.length) return nothing;
     // A change of a guess begins to enter the arguments by hand.
     const guess = { ...draft, ...guessOf(kernel, specializationOf(kernel)) };
-    return argumentForm(guess, explained, (changes) =>
-      adjust({ ...guess, kernel: kernel.name, mode: "form", ...changes }),
-    );
+    const enter = (/** @type {Partial<Draft>} */ changes) =>
+      adjust({ ...guess, kernel: kernel.name, mode: "form", ...changes });
+    const confirm = () => {
+      enter({ guessed: {} });
+      void compileNow();
+    };
+    return html`${argumentForm(guess, explained, enter)}${
+      canCompile
+        ? html`<button
+            type="button"
+            class="button small confirm-guesses"
+            title="Compile with these arguments as if you had entered them"
+            @click=${confirm}
+          >Confirm the guesses</button>`
+        : nothing
+    }`;
   }
 
   /** @param {string} name */

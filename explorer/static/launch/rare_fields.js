@@ -4,3 +4,4 @@ export { editChips } from "./edit_chips.js";
 export { graphNodes } from "./graph_nodes.js";
 export { moreOptions } from "./more_options.js";
 export { openOutputCode, outputCode } from "./output_code.js";
+export { scriptArguments } from "./script_arguments.js";

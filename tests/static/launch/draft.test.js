@@ -51,6 +51,7 @@ for (const more of [
   { kernel: "scale", launch: 1, config: 0, private: "0123456789abcdef0123456789abcdef" },
   { mode: /** @type {const} */ ("form"), arguments: [ARGUMENT], options: { num_warps: 8 } },
   { mode: /** @type {const} */ ("signature"), signature: "*fp16, i32" },
+  { scriptArguments: "--rows 64" },
 ]) {
   test(`the draft of a result asks for the same again: ${Object.keys(more)}`, () => {
     const draft = freshDraft("source", TARGET, { triton: "3.6.0", ...more });
