@@ -140,11 +140,15 @@ class Resources:
 
 @dataclass(frozen=True)
 class Binary:
-    """The binary itself: "cubin" or "hsaco", in base 64."""
+    """The binary itself: "cubin" or "hsaco", in base 64.
+
+    `milliseconds` is the time of the assembler and the linker that made it; None: not known.
+    """
 
     kind: ClassVar[str] = "binary"
     name: str
     data: str
+    milliseconds: float | None = None
 
 
 @dataclass(frozen=True)

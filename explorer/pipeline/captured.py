@@ -102,7 +102,7 @@ class CapturedStages(Compilation):
             return
         binary = base64.b64decode(encoded)
         self._emit(self._captured_resources(binary))
-        self._emit(Binary(binary_name, encoded))
+        self._emit(Binary(binary_name, encoded, captured.milliseconds.get(binary_name)))
         self._emit_read(binary_name, binary, captured.milliseconds.get(binary_name, 0.0))
 
     def _emit_read(self, name: str, value: Any, milliseconds: float) -> None:

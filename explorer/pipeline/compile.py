@@ -78,6 +78,7 @@ class Compilation:
         self._stage = ""
         self._tool_log = ""
         self._assembly = ""
+        self._binary_milliseconds = 0.0
         self._known_locations: tuple[Location, ...] = ()
         self._has_buffers_of_stages = False
         #: The kernel to show from a binary that may have several kernels.
@@ -117,7 +118,7 @@ class Compilation:
         resources = self._resources(artifacts)
         self._emit(resources)
         data = base64.b64encode(artifacts[self._tools.binary]).decode("ascii")
-        self._emit(Binary(self._tools.binary, data))
+        self._emit(Binary(self._tools.binary, data, round(self._binary_milliseconds, 3)))
         self._emit_if_any(self._read(self._tools.binary, artifacts[self._tools.binary]))
         self._emit_if_any(self._register_cliff(resources))
         self._check_limits(resources)
@@ -133,11 +134,15 @@ class Compilation:
             self._stage = self._recorder.stage = name
             if name == "cubin":
                 self._assembly = module = correct_line_information(module)
-            start = time.perf_counter()
+            start, printing = time.perf_counter(), self._recorder.printing_milliseconds
             module = self._edited(name, self._make(make, module))
+            # The compiler itself does not print the module after each pass.
+            milliseconds = _since(start) - (self._recorder.printing_milliseconds - printing)
             artifacts[name] = module
-            if name != self._tools.binary:
-                self._emit_stage(name, module, _since(start))
+            if name == self._tools.binary:
+                self._binary_milliseconds = milliseconds
+            else:
+                self._emit_stage(name, module, milliseconds)
         if self._edits.stage and self._restored is None and self._tools.binary in artifacts:
             raise user_error(f"This compilation has no stage {self._edits.stage!r}, so it cannot be edited.")
         for warning in self._recorder.pass_edits.warnings():

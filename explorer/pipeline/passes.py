@@ -77,6 +77,8 @@ class PassRecorder:
         edits: Edits | None = None,
     ) -> None:
         self.stage = ""
+        #: The time of printing modules, and of the forked copy's begin, so far.
+        self.printing_milliseconds = 0.0
         self.pass_edits = PassEdits(edits or Edits())
         self._target = target
         self._output = output
@@ -134,7 +136,8 @@ class PassRecorder:
                 is_large = len(self._snapshots.text) >= _LARGE_CHARACTERS or milliseconds >= _LONG_MS
                 if is_large:
                     texts = _texts(real_ir, context, queued[position + 1 :], module, tag)
-                    self._shadow = ForkedCopy(texts, _COPY_BYTES)
+                    with self._printing():
+                        self._shadow = ForkedCopy(texts, _COPY_BYTES)
             title = _title(function_name) + (" (left out)" if isinstance(add, LeftOut) else "")
             if self._shadow is None:
                 self._tell(name, title, options, milliseconds, module)
@@ -163,10 +166,19 @@ class PassRecorder:
         self._count += 1
         return Pass(index, self.stage, name, title, options, round(milliseconds, 3), text)
 
+    @contextlib.contextmanager
+    def _printing(self) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.printing_milliseconds += (time.perf_counter() - start) * 1000
+
     def _tell(
         self, name: str, title: str, options: tuple[Scalar, ...], milliseconds: float, module: Any
     ) -> None:
-        text, omitted = self._snapshots.take(module)
+        with self._printing():
+            text, omitted = self._snapshots.take(module)
         made = self._pass(name, title, options, milliseconds, text)
         self._emit(dataclasses.replace(made, omitted=omitted))
 

@@ -42,7 +42,8 @@ def _find(subject: Subject) -> TensorRegistersDocument:
         if layout.memory != "registers" or layout.bases is None:
             continue
         shape = "×".join(map(str, layout.shape))
-        what = Held(f"{shape} {layout.element} {layout.label}", _elements(layout), layout.element_bits)
+        elements = elements_per_thread(layout)
+        what = Held(f"{shape} {layout.element} {layout.label}", elements, layout.element_bits)
         held |= {(value.name, value.line): what for value in layout.values}
     ranges = sorted(live_ranges(text, held), key=lambda each: (each.first, each.last))
     sums = pressure(ranges, len(text.splitlines()))
@@ -57,8 +58,8 @@ def _find(subject: Subject) -> TensorRegistersDocument:
     )
 
 
-def _elements(layout: TensorLayout) -> int:
-    """Return the number of different elements that a thread holds."""
+def elements_per_thread(layout: TensorLayout) -> int:
+    """Return the number of different elements that a thread holds. The layout must have bases."""
     assert layout.bases is not None
     held = next((each.bases for each in layout.bases.inputs if each.name == "register"), ())
     return math.prod(2 for basis in held if any(basis))

@@ -267,6 +267,7 @@ def _check(event: Event) -> None:
         _require(min(numbers) >= 0 and max(numbers) <= MAX_RESOURCE, "a resource")
     elif isinstance(event, Binary):
         _require(_NAME.fullmatch(event.name), "a binary's name")
+        _require((event.milliseconds or 0) >= 0, "a binary's time")
         try:
             base64.b64decode(event.data, validate=True)
         except (ValueError, binascii.Error):

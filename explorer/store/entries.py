@@ -72,6 +72,7 @@ class BinaryEntry(msgspec.Struct, frozen=True):
     name: str
     bytes: int
     data: Address
+    milliseconds: float | None = None
 
 
 class MeasurementEntry(msgspec.Struct, frozen=True):

@@ -33,7 +33,7 @@ class EntryWriter:
             return self._write_pass(event)
         if isinstance(event, Binary):
             data = base64.b64decode(event.data)
-            return BinaryEntry(event.name, len(data), self._batch.add(data))
+            return BinaryEntry(event.name, len(data), self._batch.add(data), event.milliseconds)
         if isinstance(event, Measurement):
             return MeasurementEntry(event.name, self._batch.add(event.document))
         return event

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from explorer.views.panes import (
     barrier_phases,
+    compile_time,
     graph,
     layouts,
     log,
@@ -36,5 +37,6 @@ PANES: tuple[Pane, ...] = (
     run.PANE,
     roofline.PANE,
     resources.PANE,
+    compile_time.PANE,
     log.PANE,
 )

@@ -1,0 +1,26 @@
+"""Test the Compile time pane in a browser."""
+
+from __future__ import annotations
+
+import re
+
+from actions import Visitor, expect_accessible, wait_for_result
+from playwright.sync_api import expect
+
+
+def test_the_times_and_the_instructions_lead_to_passes_and_lines(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=compile_time")
+    wait_for_result(page)
+    pane = page.locator("pane-compile-time")
+    expect(pane).to_contain_text("No single cause of the compile time or of the code size stands out.")
+    expect(
+        pane.get_by_role("table", name="Time by step").get_by_role("row", name=re.compile("ptxas"))
+    ).to_be_visible()
+    expect(pane.get_by_role("table", name="Elements per thread", exact=True)).to_contain_text("128×128 f32")
+    expect_accessible(page, "pane-compile-time")
+    lines = pane.get_by_role("table", name="Operations and instructions by source line", exact=True)
+    lines.get_by_role("button").first.click()
+    expect(page).to_have_url(re.compile(r"pin=\d+"))
+    pane.get_by_role("table", name="Time by pass", exact=True).get_by_role("button").first.click()
+    expect(page).to_have_url(re.compile(r"passes:\w+\.\d+"))
