@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 from tritons import TRITONS
 
+from explorer.examples import find_example
 from explorer.model import Edits
-from explorer.queries import registers, why
+from explorer.model.answers import is_counted
+from explorer.queries import lineage, registers, why
 from explorer.services import services_of
 from explorer.tours import find_tour
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 SUMS = (KERNELS / "row_and_column_sums.py").read_text(encoding="utf-8")
 PRODUCT = (KERNELS / "tile_product.py").read_text(encoding="utf-8")
+ROTATION = (KERNELS / "rotation.py").read_text(encoding="utf-8")
 BARRIER = r"\bbar\.sync\b"
 
 
@@ -237,3 +240,47 @@ def test_an_instruction_leads_to_its_operation_and_its_source_line(sums, ask):
     places = [find_tour(each["tour"]).steps[each["step"] - 1].look_at for each in document["tours"]]
     assert places
     assert all(place.stage == "sass" and "LDG" in place.pattern for place in places)
+
+
+ACCESS = re.compile(r"\b(tt\.|buffer_)(load|store)\b")
+ARITHMETIC = re.compile(r"\s+v_(pk_)?(fma|mul|add|sub|exp)\w*_f(16|32)")
+
+
+@pytest.mark.parametrize("target", ["hip:gfx1100", "hip:gfx942", "hip:gfx950"])
+@pytest.mark.parametrize(
+    "source",
+    [ROTATION, ROTATION.replace("2**20", "2**31"), find_example("softmax").source],
+    ids=["rotation", "rotation-of-4-GiB", "softmax"],
+)
+def test_memory_instructions_of_an_amd_gpu_come_from_memory_operations(
+    compile_source, query_service, ask, triton, source, target
+):
+    """Arithmetic does not. LLVM of Triton 3.6 gives the location of a store to vectorized arithmetic."""
+    record = compile_source(source, target, triton)
+    recording = json.loads(query_service.answer(lineage.RECORDING, (record,), {}))
+    lines = [line for line in text_of(record, "ttgir").split("\n") if is_counted(line)]
+    stage = recording["stages"]["amdgcn"]
+    seen, misplaced = set(), []
+    for number, text in enumerate(stage["text"].split("\n")[:-1], 1):
+        operations = [lines[origin - 1] for origin in stage["origins"][number - 1]]
+        if re.match(r"\s+(global|buffer)_(load|store)", text):
+            assert operations
+            assert all(ACCESS.search(each) for each in operations)
+            seen.update(operations)
+        elif ARITHMETIC.match(text) and operations and all(ACCESS.search(each) for each in operations):
+            misplaced.append(number)
+    assert seen == {line for line in lines if ACCESS.search(line)}
+    for number in misplaced[:2]:
+        (unknown,) = said(ask(record, "amdgcn", number), "is unknown", "which does no arithmetic")
+        assert unknown["basis"] == "inferred"
+        assert said(ask(record, "amdgcn", number), "comes from") == []
+
+
+def test_each_instruction_of_a_clause_leads_to_its_own_source_line(compile_source, triton, ask):
+    record = compile_source(ROTATION, "hip:gfx1100", triton)
+    lines = text_of(record, "amdgcn").split("\n")
+    clauses = [n for n, text in enumerate(lines, 1) if "s_clause" in text and "buffer_load" in lines[n]]
+    first = clauses[0]
+    answers = [ask(record, "amdgcn", line) for line in (first + 1, first + 2)]
+    sources = {name for name in ("left", "right") for each in answers if said(each, f"{name} = tl.load(")}
+    assert sources == {"left", "right"}
