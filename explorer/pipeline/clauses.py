@@ -48,7 +48,7 @@ def with_locations_in_clauses(assembly: str, llvm_ir: str, translate: Callable[[
 
 
 def _located(assembly: str) -> Iterator[tuple[str, str]]:
-    """Yield each instruction, without those that begin a clause, with its location directive."""
+    """Yield each instruction, without the beginnings of clauses, with its location directive."""
     current = ""
     for line in assembly.splitlines():
         if _LOCATION.match(line):

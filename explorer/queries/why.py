@@ -21,6 +21,7 @@ from explorer.glossary import TourMention, find_term
 from explorer.queries import allocation, lineage
 from explorer.queries.lineage import LineageDocument, OperationLine
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
+from explorer.queries.why_accesses import access_facts
 from explorer.queries.why_conversions import CONVERSION, conversion_facts
 from explorer.queries.why_facts import WhyFact, WhyLink, code, listed
 from explorer.queries.why_memory import barrier_facts, buffer_facts, buffers_at
@@ -101,6 +102,8 @@ def _find(subject: Subject) -> WhyDocument:
         if found:
             kind, special = kind if special else kind_of_facts, [*special, *found]
     facts = [*special, *(_instruction(record, way, stage) if is_instruction else ())]
+    if way.document is not None and (is_instruction or stage == _TTGIR):
+        facts += access_facts(record, way.document, way.document.steps[way.document.asked].lines)
     known = list(way_facts(record, way.document)) if way.document else []
     unknown = [WhyFact(way.problem, "inferred", "lineage")] if way.problem else []
     return WhyDocument(kind, facts, [*known, *unknown], _terms(kind), _tours(kind, stage, text))
