@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from explorer.model import Binary, Diagnostic, Edits, Event, Location, Log, Resources, Stage
 from explorer.model.hardware import TENSOR_MEMORY_COLUMNS, Target
 from explorer.pipeline.assertions import omitted_assertions
+from explorer.pipeline.clauses import with_locations_in_clauses
 from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, assembler_line, assembler_warnings, diagnose
 from explorer.pipeline.edited import (
     ParseError,
@@ -233,8 +234,12 @@ class Compilation:
                     and self._edits.stage in _READ_BY_LLVM
                     and isinstance(module, str)
                 ):
-                    return self._make_from_text(make, module)
-                return make(module, self._metadata)
+                    made = self._make_from_text(make, module)
+                else:
+                    made = make(module, self._metadata)
+                if self._stage == "amdgcn":
+                    made = with_locations_in_clauses(made, module, lambda text: make(text, self._metadata))
+                return made
         finally:
             knobs.nvidia.dump_ptxas_log = False
             if printed.getvalue().strip():

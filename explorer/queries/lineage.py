@@ -433,7 +433,7 @@ def _instructions(record: Record, recording: Recording, modules: _Modules, way: 
 RECORDING = Query(
     name="lineage_recording",
     summary="The second compilation of a kernel, which records the lineage of its operations.",
-    version=1,
+    version=2,
     document=Recording,
     find=_record_lineage,
     saved=nothing_saved,
@@ -443,7 +443,7 @@ RECORDING = Query(
 QUERY = Query(
     name="lineage",
     summary="The origins of an operation, pass by pass, the operations made from it, and its instructions.",
-    version=3,
+    version=4,
     document=LineageDocument,
     find=_find,
     parameters=(

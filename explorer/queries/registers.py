@@ -23,7 +23,6 @@ _SPILLS = {"STL": "store", "LDL": "load"}
 _UNNAMED = 2
 
 _TASK = "registers"
-_SOURCE = "nvdisasm -plr and ptxas -v of this Triton"
 
 
 class Instruction(msgspec.Struct, frozen=True):
@@ -96,7 +95,11 @@ def _find(subject: Subject) -> RegistersDocument:
         spill_stores_bytes=resources.spill_stores_bytes,
         spill_loads_bytes=resources.spill_loads_bytes,
         facts=_facts(record),
-        source=_SOURCE if live.instructions else "the compiler's report of the binary",
+        source=(
+            f"{live.tool} (-plr), and ptxas -v of this Triton"
+            if live.instructions
+            else "the compiler's report of the binary"
+        ),
     )
 
 
@@ -200,7 +203,7 @@ def _facts(record: Record) -> list[Fact]:
 QUERY = Query(
     name="registers",
     summary="Live registers at each instruction of the machine code, spills, and limits.",
-    version=8,
+    version=9,
     document=RegistersDocument,
     find=_find,
 )

@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from explorer.analysis.assembly.attribution import contradiction
 from explorer.analysis.assembly.barriers import STAGES_OF_INSTRUCTIONS, is_barrier
 from explorer.analysis.mlir.operations import operation_name
 from explorer.errors import NotAnswerable
@@ -20,8 +21,9 @@ from explorer.glossary import TourMention, find_term
 from explorer.queries import allocation, lineage
 from explorer.queries.lineage import LineageDocument, OperationLine
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
+from explorer.queries.why_accesses import access_facts
 from explorer.queries.why_conversions import CONVERSION, conversion_facts
-from explorer.queries.why_facts import WhyFact, WhyLink, code
+from explorer.queries.why_facts import WhyFact, WhyLink, code, listed
 from explorer.queries.why_memory import barrier_facts, buffer_facts, buffers_at
 from explorer.queries.why_passes import way_facts
 from explorer.queries.why_registers import peak_facts
@@ -30,6 +32,7 @@ from explorer.tours import load_tours
 
 WhyKind = Literal["operation", "conversion", "buffer", "barrier", "registers", "instruction"]
 _TTGIR = "ttgir"
+_MACHINE_CODE = ("sass", "amdgcn")
 
 #: The terms of the glossary that an answer is about.
 _TERMS: Mapping[WhyKind, tuple[str, ...]] = {
@@ -91,12 +94,16 @@ def _find(subject: Subject) -> WhyDocument:
     text = _line_of(subject, stage, line)
     way = _way(subject, given)
     is_instruction = stage in STAGES_OF_INSTRUCTIONS
+    if is_instruction:
+        way = _possible(way, record, stage, text)
     kind: WhyKind = "instruction" if is_instruction else "operation"
     special: list[WhyFact] = []
     for kind_of_facts, found in _special(subject, way, stage, line, text):
         if found:
             kind, special = kind if special else kind_of_facts, [*special, *found]
     facts = [*special, *(_instruction(record, way, stage) if is_instruction else ())]
+    if way.document is not None and (is_instruction or stage == _TTGIR):
+        facts += access_facts(record, way.document, way.document.steps[way.document.asked].lines)
     known = list(way_facts(record, way.document)) if way.document else []
     unknown = [WhyFact(way.problem, "inferred", "lineage")] if way.problem else []
     return WhyDocument(kind, facts, [*known, *unknown], _terms(kind), _tours(kind, stage, text))
@@ -146,6 +153,23 @@ def _way(subject: Subject, given: Mapping[str, str]) -> _Way:
     except NotAnswerable as error:
         return _Way(None, str(error))
     return _Way(msgspec.json.decode(answer, type=LineageDocument), "")
+
+
+def _possible(way: _Way, record: Record, stage: str, text: str) -> _Way:
+    """Leave out a lineage from operations that the instruction cannot come from."""
+    if way.document is None or stage not in _MACHINE_CODE:
+        return way
+    language = record.stage(stage).language
+    names = {row.operation for row in way.document.steps[way.document.asked].lines}
+    reasons = {name: contradiction(text, language, name) for name in sorted(names)}
+    if not reasons or not all(reasons.values()):
+        return way
+    named = listed(f"{code(name)}, which {reason}" for name, reason in reasons.items())
+    return _Way(
+        None,
+        f"The operation of this instruction is unknown. Its line information names {named}: the compiler has "
+        "given it the location of a neighbor that it was vectorized, merged or moved with.",
+    )
 
 
 def _memory(subject: Subject) -> allocation.AllocationDocument | None:
@@ -208,7 +232,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 QUERY = Query(
     name="why",
     summary="Why an operation, buffer, barrier or instruction exists, in words, with the origin of facts.",
-    version=2,
+    version=3,
     document=WhyDocument,
     find=_find,
     parameters=(

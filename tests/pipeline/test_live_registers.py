@@ -23,10 +23,6 @@ CASES = [(name, "cuda:90") for name in EXAMPLES] + [
 def test_the_assembler_takes_what_is_named_and_two_more(gallery, example, target):
     """The assembler adds two registers that no instruction names; `maxnreg` sets the number exactly."""
     captured = gallery(example, target)
-    if isinstance(captured.live, str):
-        assert target == "cuda:80"
-        assert "Old format" in captured.live
-        return
     (named,) = captured.live.named
     most = max(each.general for each in captured.live.instructions)
     taken = captured.of("resources")[0].registers
@@ -38,8 +34,6 @@ def test_the_assembler_takes_what_is_named_and_two_more(gallery, example, target
 @pytest.mark.parametrize(("example", "target"), CASES)
 def test_no_instruction_names_a_register_beyond(gallery, example, target):
     captured = gallery(example, target)
-    if isinstance(captured.live, str):
-        return
     text = captured.stages["sass"].text
     highest = max(map(int, re.findall(r"(?<![\w.])R(\d+)\b", text)))
     assert highest < captured.live.named[0].general
@@ -59,7 +53,7 @@ CALLED = """\
 
 
 def test_registers_that_are_only_alive_in_a_called_function_are_not_named(monkeypatch):
-    monkeypatch.setattr(registers, "_disassemble", lambda path: (CALLED, ""))
+    monkeypatch.setattr(registers, "_disassemble", lambda tool, path: (CALLED, ""))
     live = registers.live_registers(Request("", "cuda:100", "3.9.0"), find_target("cuda:100"))
     assert [(each.function, each.general) for each in live.named] == [("kernel", 3)]
     assert [each.general for each in live.instructions] == [2, 2, 5, 5]
@@ -82,6 +76,33 @@ def product(a, b, c, K, M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
 x = torch.empty(256, 256, device="cuda", dtype=torch.float16)
 product[(1,)](x, x, x, 256, M=256, N=128, BLOCK=32, num_warps=4)
 """
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cuda:75", "cuda:80", "cuda:86", "cuda:89", "cuda:90"])
+def test_any_installed_disassembler_lists_the_live_registers(services, vector_add, target):
+    for version in services.versions:
+        compiled = list(services.sandbox.run(Request(vector_add, target, version)))
+        (binary,) = (each for each in compiled if each.kind == "binary")
+        answer, _ = services.sandbox.run(Request(binary.data, target, version, task="registers"))
+        live = json.loads(answer.document)
+        assert len(live["instructions"]) > 30
+        of_old_format = version == "3.9.0" and target != "cuda:90"
+        assert live["tool"] == f"nvdisasm of Triton {'3.6.0' if of_old_format else version}"
+
+
+@pytest.mark.slow
+def test_without_a_disassembler_for_the_binary_it_says_what_to_install(services, vector_add, monkeypatch):
+    (tool,) = registers._disassemblers()[:1]
+    monkeypatch.setattr(registers, "_disassemblers", lambda: [tool])
+    compiled = list(services.sandbox.run(Request(vector_add, "cuda:80", "3.9.0")))
+    (binary,) = (each for each in compiled if each.kind == "binary")
+    live = registers.live_registers(Request(binary.data, "cuda:80", "3.9.0"), find_target("cuda:80"))
+    assert not live.instructions
+    assert live.reason == (
+        "sm_80: nvdisasm of Triton 3.9.0 lists no live registers of this binary. Install Triton 3.6.0 beside "
+        "it: its nvdisasm lists them for all GPUs before sm_90."
+    )
 
 
 @pytest.mark.slow

@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 from tritons import TRITONS
 
+from explorer.examples import find_example
 from explorer.model import Edits
-from explorer.queries import registers, why
+from explorer.model.answers import is_counted
+from explorer.queries import lineage, registers, why
 from explorer.services import services_of
 from explorer.tours import find_tour
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 SUMS = (KERNELS / "row_and_column_sums.py").read_text(encoding="utf-8")
 PRODUCT = (KERNELS / "tile_product.py").read_text(encoding="utf-8")
+ROTATION = (KERNELS / "rotation.py").read_text(encoding="utf-8")
 BARRIER = r"\bbar\.sync\b"
 
 
@@ -237,3 +240,145 @@ def test_an_instruction_leads_to_its_operation_and_its_source_line(sums, ask):
     places = [find_tour(each["tour"]).steps[each["step"] - 1].look_at for each in document["tours"]]
     assert places
     assert all(place.stage == "sass" and "LDG" in place.pattern for place in places)
+
+
+ACCESS = re.compile(r"\b(tt\.|buffer_)(load|store)\b")
+ARITHMETIC = re.compile(r"\s+v_(pk_)?(fma|mul|add|sub|exp)\w*_f(16|32)")
+
+
+@pytest.mark.parametrize("target", ["hip:gfx1100", "hip:gfx942", "hip:gfx950"])
+@pytest.mark.parametrize(
+    "source",
+    [ROTATION, ROTATION.replace("2**20", "2**31"), find_example("softmax").source],
+    ids=["rotation", "rotation-of-4-GiB", "softmax"],
+)
+def test_memory_instructions_of_an_amd_gpu_come_from_memory_operations(
+    compile_source, query_service, ask, triton, source, target
+):
+    """Arithmetic does not. LLVM of Triton 3.6 gives the location of a store to vectorized arithmetic."""
+    record = compile_source(source, target, triton)
+    recording = json.loads(query_service.answer(lineage.RECORDING, (record,), {}))
+    lines = [line for line in text_of(record, "ttgir").split("\n") if is_counted(line)]
+    stage = recording["stages"]["amdgcn"]
+    seen, misplaced = set(), []
+    for number, text in enumerate(stage["text"].split("\n")[:-1], 1):
+        operations = [lines[origin - 1] for origin in stage["origins"][number - 1]]
+        if re.match(r"\s+(global|buffer)_(load|store)", text):
+            assert operations
+            assert all(ACCESS.search(each) for each in operations)
+            seen.update(operations)
+        elif ARITHMETIC.match(text) and operations and all(ACCESS.search(each) for each in operations):
+            misplaced.append(number)
+    assert seen == {line for line in lines if ACCESS.search(line)}
+    for number in misplaced[:2]:
+        (unknown,) = said(ask(record, "amdgcn", number), "is unknown", "which does no arithmetic")
+        assert unknown["basis"] == "inferred"
+        assert said(ask(record, "amdgcn", number), "comes from") == []
+
+
+def test_each_instruction_of_a_clause_leads_to_its_own_source_line(compile_source, triton, ask):
+    record = compile_source(ROTATION, "hip:gfx1100", triton)
+    lines = text_of(record, "amdgcn").split("\n")
+    clauses = [n for n, text in enumerate(lines, 1) if "s_clause" in text and "buffer_load" in lines[n]]
+    first = clauses[0]
+    answers = [ask(record, "amdgcn", line) for line in (first + 1, first + 2)]
+    sources = {name for name in ("left", "right") for each in answers if said(each, f"{name} = tl.load(")}
+    assert sources == {"left", "right"}
+
+
+#: Loads at offsets that are small, known from memory only, of 64 bits; and a load of a scalar.
+LOADS = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def loads(x, scale, places, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    factor = tl.load(scale)
+    near = tl.load(x + at)
+    place = tl.load(places + at)
+    gathered = tl.load(x + place)
+    far = tl.load(x + at.to(tl.int64) * n)
+    tl.store(out + at, (near + gathered + far) * factor)
+
+x = torch.empty(2**20, device="cuda", dtype=torch.float16)
+places = torch.empty(1024, device="cuda", dtype=torch.int32)
+loads[(128,)](x, x, places, x, 8192, BLOCK=1024)
+"""
+
+
+def loads_by_name(record, ask):
+    """Return the answer about each load by the name that the source gives the loaded tensor."""
+    lines = lines_with(record, "ttgir", r"\b(tt\.load|buffer_load)\b")
+    answers = [ask(record, "ttgir", line) for line in lines]
+    names = ("factor", "near", "place", "gathered", "far")
+    return {name: each for each in answers for name in names if said(each, f"{name} = tl.load(")}
+
+
+def test_each_load_of_an_amd_gpu_says_why_it_is_a_buffer_operation(compile_source, triton, ask):
+    small = loads_by_name(compile_source(LOADS, "hip:gfx942", triton), ask)
+    for name in ("near", "gathered", "far"):
+        assert said(
+            small[name], "It is a buffer operation", "gives `x` the attribute `tt.pointer_range = 32`"
+        )
+    assert said(small["factor"], "no buffer operation", "accesses one element")
+    large = loads_by_name(compile_source(LOADS.replace("2**20", "2**31"), "hip:gfx942", triton), ask)
+    assert said(large["near"], "It is a buffer operation", "has proven")
+    assert said(large["place"], "It is a buffer operation", "gives `places` the attribute")
+    assert said(large["far"], "no buffer operation", "offsets of 64 bits")
+    (gathered,) = said(large["gathered"], "no buffer operation")
+    assert (
+        "uses `x` without `tt.pointer_range`: its tensor is not known to be within 2 GiB" in gathered["text"]
+    )
+
+
+def test_the_machine_code_says_the_same_of_its_load(compile_source, triton, ask):
+    record = compile_source(LOADS, "hip:gfx1100", triton)
+    (line, *_) = lines_with(record, "amdgcn", r"\bbuffer_load_b128")
+    assert said(ask(record, "amdgcn", line), "a buffer operation", "`tt.pointer_range = 32`")
+
+
+def test_a_load_of_an_nvidia_gpu_says_nothing_of_buffer_operations(compile_source, triton, ask):
+    record = compile_source(LOADS, "cuda:90", triton)
+    (line, *_) = lines_with(record, "ttgir", r"\btt\.load")
+    assert said(ask(record, "ttgir", line), "buffer operation") == []
+
+
+ADD = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def add(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.atomic_add(out + at % 16, tl.load(x + at))
+
+x = torch.empty(1024, device="cuda", dtype=torch.float32)
+add[(1,)](x, x, BLOCK=1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "pattern"),
+    [
+        ("cuda:80", "bfloat16", r"ATOMG\.\S*CAS"),
+        ("cuda:90", "bfloat16", ""),
+        ("cuda:80", "float32", ""),
+        ("hip:gfx1100", "bfloat16", r"cmpswap"),
+        ("hip:gfx1100", "int32", ""),
+        ("hip:gfx950", "bfloat16", ""),
+    ],
+)
+def test_an_atomic_says_whether_it_is_a_loop_of_compare_and_swap(
+    compile_source, triton, ask, target, name, pattern
+):
+    record = compile_source(ADD.replace("float32", name), target, triton)
+    stage = "sass" if target.startswith("cuda") else "amdgcn"
+    (line,) = lines_with(record, "ttgir", r"atomic_rmw")
+    loops = lines_with(record, stage, r"ATOMG?\.\S*CAS|cmpswap")
+    assert bool(loops) == bool(pattern)
+    document = ask(record, "ttgir", line)
+    assert bool(said(document, "It is a loop of compare-and-swap")) == bool(pattern)
+    assert bool(said(document, "The target has an instruction for it")) != bool(pattern)
+    if pattern:
+        assert said(ask(record, stage, loops[0]), "It is a loop of compare-and-swap")

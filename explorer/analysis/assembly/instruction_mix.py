@@ -91,6 +91,11 @@ def _purpose(language: str) -> Callable[[str], Purpose]:
     return purpose
 
 
+def purpose_of(text: str, language: str) -> Purpose:
+    """Return the purpose of a line of machine code."""
+    return _purpose(language)(_PREFIX.sub("", text))
+
+
 def uses_matrix_units(text: str, language: str) -> bool:
     """Return whether machine code has an instruction for the matrix units."""
     purpose = _purpose(language)

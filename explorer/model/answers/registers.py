@@ -27,8 +27,12 @@ class Named:
 
 @dataclass(frozen=True)
 class LiveRegisters:
-    """The live registers of each instruction and each function, or `reason`: why no tool reports them."""
+    """The live registers of each instruction and each function, as `tool` lists them.
+
+    Without a tool, `reason` says why.
+    """
 
     instructions: tuple[LiveAt, ...]
     named: tuple[Named, ...]
     reason: str = ""
+    tool: str = ""

@@ -11,11 +11,15 @@ that is called, registers of the caller that no instruction names are alive.
 from __future__ import annotations
 
 import base64
+import importlib.metadata
 import re
 import struct
 import subprocess
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.model import Diagnostic, Request
@@ -25,6 +29,10 @@ from explorer.pipeline.errors import UserError
 from explorer.pipeline.targets.elf import NotElf, read_elf
 
 _SECONDS = 60
+#: The path of nvdisasm below the folder of the Triton versions.
+_TOOL = "*/triton/backends/nvidia/bin/nvdisasm"
+#: nvdisasm of CUDA 12.8 and 13.1, with binaries of ptxas 12.8, 13.0 and 13.1 for each target.
+_ADVICE = "Install Triton 3.6.0 beside it: its nvdisasm lists them for all GPUs before sm_90."
 #: The message of nvdisasm for a kernel with 255 registers.
 _REFUSED_COUNT = "Invalid register count"
 _MOST_LISTED = 254
@@ -46,20 +54,54 @@ _SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+)")
 def live_registers(request: Request, target: Target) -> LiveRegisters:
     """Read the live registers of a cubin, which `request.source` contains in base 64.
 
+    nvdisasm of CUDA 13 lists none for a GPU before sm_90, and nvdisasm of CUDA 12 does. So if the nvdisasm of
+    this Triton refuses, the nvdisasm of each other installed Triton is tried.
+
     Raises:
         UserError: the disassembler did not complete. Another attempt may succeed.
     """
     if target.vendor != "NVIDIA":
         return _untold(f"{target.architecture}: Triton's package has no tool that reports live registers.")
     binary = base64.b64decode(request.source)
+    tools = _disassemblers()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
-        path.write_bytes(binary)
-        listing, complaint = _disassemble(path)
-        if _REFUSED_COUNT in complaint:
-            path.write_bytes(_with_fewer_registers(binary))
-            listing, complaint = _disassemble(path)
-    return _untold(complaint) if complaint else _read(listing)
+        for tool in tools:
+            path.write_bytes(binary)
+            listing, complaint = _disassemble(tool, path)
+            if _REFUSED_COUNT in complaint:
+                path.write_bytes(_with_fewer_registers(binary))
+                listing, complaint = _disassemble(tool, path)
+            if not complaint:
+                return replace(_read(listing), tool=f"nvdisasm of {_triton_of(tool)}")
+    names = " and of ".join(dict.fromkeys(map(_triton_of, tools)))
+    return _untold(
+        f"{target.architecture}: nvdisasm of {names} lists no live registers of this binary. {_ADVICE}"
+    )
+
+
+def _disassemblers() -> list[Path]:
+    """Return the nvdisasm of this Triton, and of each other Triton that is installed.
+
+    They are beside this Triton, beside the interpreter's packages, or the interpreter's own.
+    """
+    import triton
+    from triton import knobs
+
+    own = Path(knobs.nvidia.nvdisasm.path)
+    roots = [
+        Path(triton.__file__).parents[2],
+        Path(sys.prefix) / "tritons",
+        Path(sysconfig.get_path("purelib")).parent,
+    ]
+    return list(dict.fromkeys([own, *(tool for root in roots for tool in sorted(root.glob(_TOOL)))]))
+
+
+def _triton_of(tool: Path) -> str:
+    """Return the name and the version of the Triton that a tool belongs to."""
+    folder = tool.parents[len(Path(_TOOL).parts) - 2] if tool.match(_TOOL) else tool.parent
+    found = importlib.metadata.distributions(name="triton", path=[str(folder)])
+    return next((f"Triton {each.version}" for each in found), str(tool))
 
 
 def _with_fewer_registers(cubin: bytes) -> bytes:
@@ -87,22 +129,15 @@ def _with_fewer_registers(cubin: bytes) -> bytes:
     return bytes(changed)
 
 
-def _disassemble(path: Path) -> tuple[str, str]:
+def _disassemble(tool: Path, path: Path) -> tuple[str, str]:
     """Return the listing and "", or "" and the message of the disassembler."""
-    from triton import knobs
-
-    command = [knobs.nvidia.nvdisasm.path, "-c", "-plr", "-lrm", "wide", str(path)]
+    command = [str(tool), "-c", "-plr", "-lrm", "wide", str(path)]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603  # ours
     except subprocess.CalledProcessError as error:
         if error.returncode < 0:
             raise _ended(f"nvdisasm was killed by signal {-error.returncode}. Try again.") from error
-        output = error.stderr.decode(errors="replace").replace(str(path), "the binary")
-        lines = " ".join(line.strip().rstrip(".") + "." for line in output.splitlines() if line.strip())
-        return (
-            "",
-            f"The nvdisasm of this Triton version cannot list the live registers of this binary: {lines}",
-        )
+        return "", error.stderr.decode(errors="replace") or f"exit code {error.returncode}"
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _ended(f"nvdisasm could not be executed: {error}. Try again.") from error
     return done.stdout.decode(errors="replace"), ""
