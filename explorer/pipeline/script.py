@@ -20,6 +20,14 @@ from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import CompiledProgram, NeedsValue, Recorder, TooManyLaunches
 from explorer.pipeline.import_stubs import HINT, NeedsModule, missing_modules, stub_attributes
 from explorer.pipeline.output import Output
+from explorer.pipeline.script_tests import (
+    MissingFixture,
+    Skipped,
+    TestCall,
+    describe_calls,
+    find_tests,
+    stand_in_for_pytest,
+)
 from explorer.pipeline.time_limit import own_seconds, script_seconds
 from explorer.pipeline.user_files import package_of, user_files
 from explorer.pipeline.user_source import SOURCE_FILE
@@ -71,6 +79,8 @@ class Script:
         self.output = Output()
         self._skipped: set[int] = set()
         self._goes_on = True
+        self._is_over = False
+        self._set_calling_tests: Callable[[bool], None] = lambda _value: None
         self._module = ModuleType(name)
         self.namespace = self._module.__dict__
         #: The global names of the script and of the modules that were pasted together with it.
@@ -99,6 +109,7 @@ class Script:
         self._goes_on = goes_on
         with self._executing(), _time_limit() if goes_on else contextlib.nullcontext():
             self._run(self._tree.body)
+            self._call_tests()
         if self._skipped:
             message = "The fake GPU computes nothing: checks and prints that need results are skipped"
             lines = _listed_lines(sorted(self._skipped)[:8])
@@ -130,6 +141,7 @@ class Script:
             self.output.capture(),
             user_files(self._files, names, self._rest_of_package) as finder,
             missing_modules() as notes,
+            stand_in_for_pytest() as self._set_calling_tests,
         ):
             yield
             self.all_names += finder.pasted
@@ -143,45 +155,89 @@ class Script:
 
     def _run(self, statements: list[ast.stmt]) -> None:
         """Execute `statements`. If one fails, continue with what can still be executed."""
-        failure: BaseException | None = None
-        try:
+
+        def execute() -> None:
             code = user_source.compile_statements(statements)
             exec(code, self.namespace)  # noqa: S102  the user's code is what this process is for
+
+        failure = self._reporting(execute)
+        self._is_over = failure is not None and not isinstance(failure, NeedsValue)
+        has_ended = isinstance(failure, StopScript | _TooLong)
+        if failure is not None and not has_ended and self._goes_on:
+            failed = _top_level_line(failure.__traceback__)
+            self.go_on([statement for statement in statements if statement.lineno > failed], failure)
+
+    def _call_tests(self) -> None:
+        """Call the tests of a script that makes no launch by itself. An error of one does not end others."""
+        makes_launches = self._recorder.launches or (self._program is not None and self._program.graphs)
+        if self._is_over or makes_launches or self._module.__name__ != "__main__":
+            return
+        called: list[TestCall] = []
+        tests: list[TestCall] = []
+        self._reporting(lambda: tests.extend(find_tests(self.namespace)))
+        self._set_calling_tests(True)
+        for test in tests:
+            try:
+                failure = self._reporting(test.make, "warning", f"{test}: ")
+            except Skipped:
+                continue
+            except MissingFixture as error:
+                message = f"{test.name} is not called: the script does not define its fixture {error}."
+                line = user_source.number_of(SOURCE_FILE, test.function.__code__.co_firstlineno)
+                if test.name not in {other.name for other in called}:
+                    self.diagnostics.append(Diagnostic("note", message, line=line))
+                continue
+            called.append(test)
+            if isinstance(failure, StopScript | TooManyLaunches | _TooLong):
+                break
+        self._set_calling_tests(False)
+        if called:
+            hint = "The launches of each call are in the list of launches."
+            line = user_source.number_of(SOURCE_FILE, called[0].function.__code__.co_firstlineno)
+            self.diagnostics.append(Diagnostic("note", describe_calls(called), line=line, hint=hint))
+
+    def _reporting(
+        self, execute: Callable[[], None], severity: Severity = "error", where: str = ""
+    ) -> BaseException | None:
+        """Execute the user's code, report its failure, and return it. `where` begins its message."""
+        try:
+            execute()
+        except (Skipped, MissingFixture):
+            raise
         except SystemExit as error:
             if not isinstance(error.code, int | str) or error.code == 0:
-                return
+                return None
             if refusal := _refusal_of_arguments(error):
-                self._report(error, "error", f"The script's arguments: {refusal}.", _ARGUMENTS_HINT)
+                message, hint = f"The script's arguments: {refusal}.", _ARGUMENTS_HINT
             else:
                 is_text = isinstance(error.code, str)
                 message = str(error.code) if is_text else f"The script exited with status {error.code}."
-                self._report(error, "error", message, "See the log for its output.")
-            failure = error
-        except StopScript:
-            return
+                hint = "See the log for its output."
+            self._report(error, severity, where + message, hint)
+            return error
+        except StopScript as error:
+            return error
         except TooManyLaunches as error:
             message = (
                 f"The script makes more launches than the limit. The first {self._recorder.limit} are kept."
             )
             self._report(error, "note", message)
-            failure = error
+            return error
         except _TooLong as error:
             self._report_stop(error)
-            return
+            return error
         except NeedsModule as error:
-            self._report(error, "error", str(error), HINT)
-            failure = error
+            self._report(error, severity, where + str(error), HINT)
+            return error
         except NeedsValue as error:
             message = f"This needs {error}, which the fake GPU does not compute. The rest is skipped."
             kept = "The launches before this line are kept." if self._recorder.launches else ""
-            self._report(error, "note", message, kept)
-            failure = error
+            self._report(error, "note", where + message, kept)
+            return error
         except BaseException as error:  # User code may raise any exception. The diagnostic has its line.
-            self._report(error, "error", describe(error), hint_for(error))
-            failure = error
-        if failure is not None and self._goes_on:
-            failed = _top_level_line(failure.__traceback__)
-            self.go_on([statement for statement in statements if statement.lineno > failed], failure)
+            self._report(error, severity, where + describe(error), hint_for(error))
+            return error
+        return None
 
     def go_on(self, statements: list[ast.stmt], failure: BaseException) -> None:
         """Execute the statements that do not depend on the failed statement.
