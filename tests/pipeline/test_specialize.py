@@ -214,7 +214,7 @@ def test_values_given_by_hand_are_told_and_floats_stay_floats():
 def test_without_launch_and_arguments_guesses_are_taken():
     source = SCALE.replace("dtype: tl.constexpr, ", "").replace(".to(dtype)", "")
     specialization = specialize(source)
-    assert specialization.described.signature == "*fp32:16, *fp32:16, i32:16, i32:16, fp32, 128"
+    assert specialization.described.signature == "*fp32:16, *fp32:16, i32:16, 1, fp32, 128"
     assert specialization.described.launch is None
     compiled(specialization, HOPPER)
 
