@@ -76,7 +76,8 @@ def test_a_block_that_is_too_large_is_named_and_more_warps_help(answer, triton):
     before = "offsets = tl.program_id(axis=0) * BLOCK_SIZE + " if triton.startswith("3.6") else ""
     assert document["cause"] == {
         "text": f"`{before}tl.arange(0, BLOCK_SIZE)` in line 7 has 32,768 elements: on 128 threads, that is "
-        "256 elements per thread, and a thread has at most 255 registers. Each element has its own instructions.",
+        "256 elements per thread, and a thread has at most 255 registers. Each element has its own "
+        "instructions.",
         "advice": "Use a smaller block or more warps, so that each thread has fewer elements.",
         "source_line": 7,
     }
