@@ -23,7 +23,13 @@ from typing import Any, NoReturn
 from explorer.model import Binary, Diagnostic, Edits, Event, Location, Log, Resources, Stage
 from explorer.model.hardware import TENSOR_MEMORY_COLUMNS, Target
 from explorer.pipeline.assertions import omitted_assertions
-from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, assembler_line, assembler_warnings, diagnose
+from explorer.pipeline.diagnose import (
+    ABSOLUTE_FOLDER,
+    assembler_line,
+    assembler_warnings,
+    diagnose,
+    read_amd_assembler_errors,
+)
 from explorer.pipeline.edited import (
     ParseError,
     Restored,
@@ -134,6 +140,8 @@ class Compilation:
             self._stage = self._recorder.stage = name
             if name == "cubin":
                 self._assembly = module = correct_line_information(module)
+            elif name == "hsaco":
+                self._assembly = module
             start, printing = time.perf_counter(), self._recorder.printing_milliseconds
             module = self._edited(name, self._make(make, module))
             # The compiler itself does not print the module after each pass.
@@ -337,10 +345,14 @@ class Compilation:
 
     def _new_messages(self) -> list[Diagnostic]:
         """Return the compiler's new diagnostics. Emit its other output as a log."""
-        messages, rest = read_messages(self._output.new_text(), self._shown_stage())
+        errors: list[Diagnostic] = []
+        text = self._output.new_text()
+        if self._stage == "hsaco":
+            errors, text = read_amd_assembler_errors(text, self._specialization, self._assembly)
+        messages, rest = read_messages(text, self._shown_stage())
         if rest:
             self._emit(Log("compiler", rest))
-        return messages
+        return [*errors, *messages]
 
     def _resources(self, artifacts: dict[str, Any]) -> Resources:
         """Return the resources that the binary needs, from its metadata and the assembler's report."""
