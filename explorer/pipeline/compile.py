@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from explorer.model import Binary, Diagnostic, Edits, Event, Location, Log, Resources, Stage
 from explorer.model.hardware import TENSOR_MEMORY_COLUMNS, Target
+from explorer.pipeline import current_work
 from explorer.pipeline.assertions import omitted_assertions
 from explorer.pipeline.diagnose import (
     ABSOLUTE_FOLDER,
@@ -51,6 +52,8 @@ from explorer.pipeline.stages.sass import DisassemblerError
 from explorer.pipeline.targets import tools_of
 from explorer.pipeline.tool_output import ToolOutput, read_messages
 
+#: The steps in which LLVM generates code from LLVM IR.
+_MADE_BY_LLVM = ("ptx", "amdgcn")
 #: The stages whose texts LLVM reads.
 _READ_BY_LLVM = ("llir", "amdgcn")
 
@@ -142,6 +145,9 @@ class Compilation:
                 self._assembly = module = correct_line_information(module)
             elif name == "hsaco":
                 self._assembly = module
+            current_work.begin(f"the step that makes {name}")
+            if name in _MADE_BY_LLVM:
+                current_work.works_on("llir", module)
             start, printing = time.perf_counter(), self._recorder.printing_milliseconds
             module = self._edited(name, self._make(make, module))
             # The compiler itself does not print the module after each pass.

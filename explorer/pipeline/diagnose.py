@@ -67,16 +67,19 @@ def diagnose(
     if isinstance(error, CompilationError):
         return _diagnose_source(error, specialization, stage)
     where = f" (pass {error.name})" if isinstance(error, PassFailed) else ""
+    worked_on = error.worked_on if isinstance(error, PassFailed) else None
+    first_line = worked_on.lines[0] if worked_on else specialization.described.line
     for message in messages:
         if message.severity == "error":
-            line = message.line or specialization.described.line
+            hint = _hint(message.message) or (worked_on.words if worked_on and not message.line else "")
             return dataclasses.replace(
-                message, message=message.message + where, line=line, hint=_hint(message.message)
+                message, message=message.message + where, line=message.line or first_line, hint=hint
             )
     text = str(error) or type(error).__name__
     if isinstance(error, PTXASError):
         return _diagnose_assembler(text, specialization, ptx)
-    return Diagnostic("error", text + where, stage, specialization.described.line, hint=_hint(text))
+    hint = _hint(text) or (worked_on.words if worked_on else "")
+    return Diagnostic("error", text + where, stage, first_line, hint=hint)
 
 
 def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> Diagnostic:
