@@ -22,9 +22,16 @@ from typing import Any, NoReturn
 
 from explorer.model import Binary, Diagnostic, Edits, Event, Location, Log, Resources, Stage
 from explorer.model.hardware import TENSOR_MEMORY_COLUMNS, Target
+from explorer.pipeline import current_work
 from explorer.pipeline.assertions import omitted_assertions
 from explorer.pipeline.clauses import with_locations_in_clauses
-from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, assembler_line, assembler_warnings, diagnose
+from explorer.pipeline.diagnose import (
+    ABSOLUTE_FOLDER,
+    assembler_line,
+    assembler_warnings,
+    diagnose,
+    read_amd_assembler_errors,
+)
 from explorer.pipeline.edited import (
     ParseError,
     Restored,
@@ -46,6 +53,8 @@ from explorer.pipeline.stages.sass import DisassemblerError
 from explorer.pipeline.targets import tools_of
 from explorer.pipeline.tool_output import ToolOutput, read_messages
 
+#: The steps in which LLVM generates code from LLVM IR.
+_MADE_BY_LLVM = ("ptx", "amdgcn")
 #: The stages whose texts LLVM reads.
 _READ_BY_LLVM = ("llir", "amdgcn")
 
@@ -135,6 +144,11 @@ class Compilation:
             self._stage = self._recorder.stage = name
             if name == "cubin":
                 self._assembly = module = correct_line_information(module)
+            elif name == "hsaco":
+                self._assembly = module
+            current_work.begin(f"the step that makes {name}")
+            if name in _MADE_BY_LLVM:
+                current_work.works_on("llir", module)
             start, printing = time.perf_counter(), self._recorder.printing_milliseconds
             module = self._edited(name, self._make(make, module))
             # The compiler itself does not print the module after each pass.
@@ -342,10 +356,14 @@ class Compilation:
 
     def _new_messages(self) -> list[Diagnostic]:
         """Return the compiler's new diagnostics. Emit its other output as a log."""
-        messages, rest = read_messages(self._output.new_text(), self._shown_stage())
+        errors: list[Diagnostic] = []
+        text = self._output.new_text()
+        if self._stage == "hsaco":
+            errors, text = read_amd_assembler_errors(text, self._specialization, self._assembly)
+        messages, rest = read_messages(text, self._shown_stage())
         if rest:
             self._emit(Log("compiler", rest))
-        return messages
+        return [*errors, *messages]
 
     def _resources(self, artifacts: dict[str, Any]) -> Resources:
         """Return the resources that the binary needs, from its metadata and the assembler's report."""

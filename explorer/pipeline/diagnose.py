@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import triton
 
-from explorer.model import Diagnostic
+from explorer.model import Diagnostic, Location
 from explorer.pipeline.functions import called_functions, file_of, place_of
 from explorer.pipeline.import_stubs import ABSENT_FILE, ABSENT_FILES, ABSENT_PACKAGE, HINT
 from explorer.pipeline.passes import PassFailed
 from explorer.pipeline.stages import Artifact
+from explorer.pipeline.stages import amdgcn as amdgcn_stage
 from explorer.pipeline.stages import ptx as ptx_stage
 from explorer.pipeline.user_source import is_users, source_numbers
 
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from explorer.pipeline.specialize import Specialization
 
 _PTXAS_ERROR = re.compile(r"^ptxas.*, line (\d+); (?:error|fatal)\s*: (.*)$", re.MULTILINE)
+#: An error of LLVM's assembler, with the instruction. Triton 3.6 names no line of the AMDGCN.
+_AMD_ASSEMBLER_ERROR = re.compile(
+    r"^(?:triton-amdgpu-assembler:(?P<row>\d+):\d+: )?error: (?P<text>.+)\n"
+    r"(?P<instruction>.+)\n\s*\^[ \t~]*$",
+    re.MULTILINE,
+)
 #: ptxas says so in its log, and 13.1 also names the line of the PTX.
 _LOST_PERFORMANCE = re.compile(
     r"^ptxas.*: \((?P<code>C75\d\d)\) (?P<text>Potential Performance Loss: .+?)(?: in line (?P<row>\d+))?$",
@@ -59,16 +67,19 @@ def diagnose(
     if isinstance(error, CompilationError):
         return _diagnose_source(error, specialization, stage)
     where = f" (pass {error.name})" if isinstance(error, PassFailed) else ""
+    worked_on = error.worked_on if isinstance(error, PassFailed) else None
+    first_line = worked_on.lines[0] if worked_on else specialization.described.line
     for message in messages:
         if message.severity == "error":
-            line = message.line or specialization.described.line
+            hint = _hint(message.message) or (worked_on.words if worked_on and not message.line else "")
             return dataclasses.replace(
-                message, message=message.message + where, line=line, hint=_hint(message.message)
+                message, message=message.message + where, line=message.line or first_line, hint=hint
             )
     text = str(error) or type(error).__name__
     if isinstance(error, PTXASError):
         return _diagnose_assembler(text, specialization, ptx)
-    return Diagnostic("error", text + where, stage, specialization.described.line, hint=_hint(text))
+    hint = _hint(text) or (worked_on.words if worked_on else "")
+    return Diagnostic("error", text + where, stage, first_line, hint=hint)
 
 
 def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> Diagnostic:
@@ -136,6 +147,35 @@ def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) 
     return Diagnostic("error", f"ptxas rejected the PTX: {text} (in `{instruction}`)", "sass", line, column)
 
 
+def read_amd_assembler_errors(
+    output: str, specialization: Specialization, amdgcn: str
+) -> tuple[list[Diagnostic], str]:
+    """Return the errors in the output of AMD's assembler, each on its source line, and the rest of it.
+
+    `amdgcn` is the input of the assembler. A message has the line of the stage AMDGCN.
+    """
+    read = amdgcn_stage.read(Artifact(amdgcn))
+    rows = [line.strip() for line in amdgcn.splitlines()]
+    errors: list[Diagnostic] = []
+
+    def position(indices: tuple[int, ...]) -> tuple[int, int] | None:
+        return _users_position(read.table.locations[index] for index in indices)
+
+    def take(found: re.Match[str]) -> str:
+        instruction = found["instruction"].strip()
+        row = int(found["row"] or 0) or (rows.index(instruction) + 1 if instruction in rows else 0)
+        shown = bisect.bisect_left(read.raw_lines, row)
+        # A line of inline assembly that is not indented has no location of its own.
+        line, column = next(filter(None, map(position, reversed(read.table.lines[:shown]))), (0, 0))
+        where = f"line {shown} of AMDGCN: " if shown else ""
+        message = f"The assembler rejected the AMDGCN: {found['text']} ({where}`{instruction}`)"
+        errors.append(Diagnostic("error", message, "amdgcn", line or specialization.described.line, column))
+        return ""
+
+    rest = _AMD_ASSEMBLER_ERROR.sub(take, output)
+    return errors, rest
+
+
 def assembler_warnings(log: str, specialization: Specialization, ptx: str) -> Iterator[Diagnostic]:
     """Yield the warnings in the log of ptxas about lost performance.
 
@@ -150,11 +190,15 @@ def assembler_warnings(log: str, specialization: Specialization, ptx: str) -> It
 def _source_position(ptx: str, row: int) -> tuple[int, int] | None:
     """Return the line and the column of the user's source that a line of the PTX comes from."""
     read = ptx_stage.read(Artifact("".join(ptx.splitlines(keepends=True)[:row])))
+    return _users_position(read.table.locations[index] for line in read.table.lines[-1:] for index in line)
+
+
+def _users_position(locations: Iterable[Location]) -> tuple[int, int] | None:
+    """Return the first line of the user's source among locations, and its column."""
     positions = (
         (line, frame.column)
-        for indices in read.table.lines[-1:]
-        for index in indices
-        for frame in read.table.locations[index].frames
+        for location in locations
+        for frame in location.frames
         if (line := source_numbers().number(frame.file, frame.line))
     )
     return next(positions, None)

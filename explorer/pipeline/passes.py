@@ -27,8 +27,9 @@ from typing import Any
 
 from explorer.model import Allocation, Diagnostic, Edits, Pass, Scalar
 from explorer.model.hardware import Target
-from explorer.pipeline import time_limit
+from explorer.pipeline import current_work, time_limit
 from explorer.pipeline.allocation import allocates_shared_memory, allocation_printed, read_allocations
+from explorer.pipeline.failed_pass import WorkedOn, find_worked_on
 from explorer.pipeline.forked_copy import ForkedCopy
 from explorer.pipeline.queued_passes import LeftOut, PassEdits, Queued, describe
 from explorer.pipeline.stages.mlir import without_locations
@@ -54,12 +55,16 @@ _TOO_SLOW = "printing it takes too long"
 
 
 class PassFailed(RuntimeError):
-    """A pass failed. `name` and `title` identify the pass, the message is the compiler's message."""
+    """A pass failed. `name` and `title` identify the pass, the message is the compiler's message.
+
+    `worked_on` is the operation that it visited last, if that is known.
+    """
 
     def __init__(self, name: str, title: str, message: str) -> None:
         super().__init__(message)
         self.name = name
         self.title = title
+        self.worked_on: WorkedOn | None = None
 
 
 class PassRecorder:
@@ -123,7 +128,9 @@ class PassRecorder:
 
     def _run(self, real_ir: ModuleType, context: Any, queued: list[Queued], module: Any, tag: str) -> None:
         for position, (function_name, add, arguments) in enumerate(queued):
-            run = functools.partial(run_pass, real_ir, context, add, arguments, module, tag, function_name)
+            run = functools.partial(
+                self._run_pass, real_ir, context, add, arguments, module, tag, function_name
+            )
             if allocates_shared_memory(function_name):
                 with allocation_printed(real_ir, context, self._output) as printed:
                     name, options, milliseconds = run()
@@ -143,6 +150,28 @@ class PassRecorder:
                 self._tell(name, title, options, milliseconds, module)
             else:
                 self._waiting.append(self._pass(name, title, options, milliseconds, None))
+
+    def _run_pass(
+        self,
+        real_ir: ModuleType,
+        context: Any,
+        add: Callable[..., None],
+        arguments: tuple[Any, ...],
+        module: Any,
+        tag: str,
+        function_name: str,
+    ) -> tuple[str, tuple[Scalar, ...], float]:
+        """Run a pass. If it fails, find the operation that it visited last."""
+        try:
+            return run_pass(real_ir, context, add, arguments, module, tag, function_name)
+        except PassFailed as failed:
+            if self._shadow is None and self._snapshots.printed:
+
+                def again(module: Any) -> None:
+                    run_pass(real_ir, context, add, arguments, module, tag, function_name)
+
+                failed.worked_on = find_worked_on(again, context, self._snapshots.printed)
+            raise
 
     def finish(self) -> None:
         """Emit the passes that the forked copy prints, in limited time."""
@@ -199,6 +228,7 @@ def run_pass(
     manager.enable_debug()
     add(manager, *arguments)
     name, options = describe(manager.get_pipeline_str(), function_name)
+    current_work.begin(f"the pass {name}")
     start = time.perf_counter()
     try:
         manager.run(module, tag)
@@ -224,10 +254,11 @@ def _texts(
 
 
 class _Snapshots:
-    """Prints a module after each pass. `text` is the last text, without locations."""
+    """Prints a module after each pass. `text` is the last text, without locations, `printed` with them."""
 
     def __init__(self) -> None:
         self.text = ""
+        self.printed = ""
         self._printed_digest = b""
         self._seconds = 0.0
 
@@ -246,7 +277,8 @@ class _Snapshots:
         digest = blake2b(printed.encode("utf-8", "replace")).digest()
         if digest == self._printed_digest:
             return None, ""
-        self._printed_digest, before = digest, self.text
+        self._printed_digest, self.printed, before = digest, printed, self.text
+        current_work.works_on("ttgir", printed)
         self.text = without_locations(printed)
         return (None if self.text == before else self.text), ""
 

@@ -25,7 +25,7 @@ from explorer.model import (
     Stage,
     decode_request,
 )
-from explorer.pipeline import script_process, time_limit, warm_disassembler
+from explorer.pipeline import current_work, script_process, time_limit, warm_disassembler
 from explorer.sandbox import confine, linux, memory, source_position, written_pages
 from explorer.sandbox.event_encoder import EventEncoder
 from explorer.sandbox.settings import MIB, Limits
@@ -141,6 +141,15 @@ def work(
         warm_disassembler.use(disassembler)
         return begin(request)
 
+    def begin_work(what: str) -> None:
+        if os.getpid() == worker:  # A copy that prints modules runs the same passes.
+            source_position.report_work(standing, what)
+
+    def keep_text(stage: str, text: str) -> None:
+        if os.getpid() == worker:
+            source_position.keep_text(folder, stage, text)
+
+    current_work.report_to(begin_work, keep_text)
     finished = False
     encoder = EventEncoder()
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
+from explorer.pipeline import current_work
+from explorer.pipeline.forked_copy import ForkedCopy
 from explorer.pipeline.tool_output import last_words
 from explorer.sandbox import confine, job_process, landlock, linux, memory, source_position
 from explorer.sandbox.bounded_output import BoundedFile, BoundedPipe
@@ -41,6 +43,7 @@ _NUMBER_BYTES = 16
 _CRASH_LINES = 20
 _VERDICT_BYTES = 4096
 _NOTICED_SECONDS = 0.1
+_READING_SECONDS = 2.0
 _OUT_OF_MEMORY = ("std::bad_alloc", "out of memory", "MemoryError", "Cannot allocate memory")
 
 
@@ -186,6 +189,8 @@ class Warden:
         reason: StopReason
         if exceeded is None:
             reason = reason_of_end(status, streams.error.last_text())
+            if reason == "crash" and not where.in_python:
+                where = self._named_position(where, streams.error.text())
             end = describe_end(status, streams.error.text(), self._limits, where)
         else:
             reason = "time" if isinstance(exceeded, TimeExceeded) else "memory"
@@ -194,6 +199,15 @@ class Warden:
         line = 0 if isinstance(exceeded, TimeExceeded) else where.line
         self._report_end(replace(end, line=line), reason, streams)
         return False
+
+    def _named_position(self, where: SourcePosition, error_output: str) -> SourcePosition:
+        """Return the position with the lines that the compiler's last words name, if they name any."""
+        stage, text = source_position.kept_text(self._folder) if where.work else ("", "")
+        # User code may have written both texts, so reading them has a time limit.
+        lines = (current_work.named_lines(stage, text, error_output) for _ in range(1))
+        for named in filter(None, ForkedCopy(lines).values(_READING_SECONDS)):
+            where = replace(where, line=named[0], named=named)
+        return where
 
     def _watch(self, worker: int, streams: _Streams) -> TimeExceeded | MemoryExceeded | None:
         """Wait for a verdict, the end of the worker, or a limit; return the exceeded limit."""
@@ -426,12 +440,14 @@ def describe_end(status: int, error_output: str, limits: Limits, where: SourcePo
     what = "Native code that the source calls has" if where.in_python else "The compiler has"
     words = last_words(error_output)
     reported = f"\n{words}" if words else last_lines
+    during = f" in {where.work}" if where.work else ""
+    hint = "This is a bug in the compiler. The stages before it are shown. Try another Triton version."
+    if len(where.named) > 1:
+        hint = f"It worked on one of the lines {', '.join(map(str, where.named))}. {hint}"
     return Diagnostic(
         "error",
-        f"{what} crashed ({name}: {signal.strsignal(number)}).{reported}",
-        hint=""
-        if where.in_python
-        else "This is a bug in the compiler. The stages before it are shown. Try another Triton version.",
+        f"{what} crashed{during} ({name}: {signal.strsignal(number)}).{reported}",
+        hint="" if where.in_python else hint,
     )
 
 

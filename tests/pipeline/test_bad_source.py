@@ -2,7 +2,7 @@
 
 import pytest
 
-from explorer.model import Diagnostic, Event, Request
+from explorer.model import Diagnostic, Event, Request, Stage
 from explorer.pipeline.job import perform
 
 pytestmark = pytest.mark.slow
@@ -131,3 +131,19 @@ def test_a_complaint_of_the_code_generator_is_an_error():
 def test_an_assertion_that_the_compiler_survives_is_shown():
     error = errors(run(KERNEL, {"num_ctas": 17}))[-1]
     assert "Assertion `" in error.message
+
+
+@pytest.mark.parametrize("indentation", ["", " "])
+def test_what_the_assembler_of_amd_rejects_is_at_its_source_line(indentation):
+    asm = f"v_mov_b32 $0, $1\\n{indentation}v_bogus_b32 $0, $1"
+    source = KERNEL.replace(
+        "    tl.store",
+        f"    i = tl.inline_asm_elementwise('{asm}', '=v,v', [i], tl.int32, True, 1)\n    tl.store",
+    )
+    events: list[Event] = []
+    perform(Request(source, "hip:gfx942", ""), events.append)
+    (error,) = errors(events)
+    assert (error.line, error.stage) == (7, "amdgcn")
+    stage = next(event for event in events if isinstance(event, Stage) and event.name == "amdgcn")
+    number = next(n for n, line in enumerate(stage.text.splitlines(), 1) if "v_bogus_b32" in line)
+    assert f"invalid instruction (line {number} of AMDGCN: `v_bogus_b32 " in error.message

@@ -21,7 +21,7 @@ from tritons import TRITONS
 
 from explorer.errors import SandboxUnavailable, UnknownTriton
 from explorer.model import Diagnostic, Done, Log, Request, Stage
-from explorer.sandbox import Sandbox, SandboxSettings
+from explorer.sandbox import Sandbox, SandboxSettings, source_position
 from explorer.sandbox.launcher import find_bubblewrap
 from explorer.sandbox.versions import installed_versions
 
@@ -306,6 +306,94 @@ def test_the_last_words_of_the_compiler_are_the_message_however_long_its_stack_i
     events = list(compiler.run(Request(source, "cuda:90", compiler.versions[0])))
     message = next(event.message for event in events if isinstance(event, Diagnostic))
     assert message.endswith(f"(SIGABRT: Aborted).\n{words}")
+
+
+WGMMA = """\
+import torch
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia import hopper
+
+@gluon.jit
+def kernel(x_ptr, shared_layout: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
+    rows = gl.arange(0, 64, gl.SliceLayout(1, layout))
+    columns = gl.arange(0, 64, gl.SliceLayout(0, layout))
+    square = rows[:, None] * 64 + columns[None, :]
+    matrix: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
+    x = gl.allocate_shared_memory(gl.float16, [64, 64], shared_layout, gl.load(x_ptr + square))
+    zero = gl.zeros([64, 64], gl.float32, matrix)
+    product = hopper.warpgroup_mma(x, x, zero)
+    gl.store(x_ptr + square, gl.convert_layout(product, layout).to(gl.float16))
+
+kernel[(1,)](torch.empty(4096, device="cuda", dtype=torch.float16), LAYOUT)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "layout", "place", "words"),
+    [
+        ("cuda:80", "gl.NVMMASharedLayout(128, 16, 2)", " in the step that makes ptx", "Cannot select"),
+        ("cuda:90", "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])", "", "Failed to infer result type"),
+    ],
+)
+def test_a_crash_of_the_compiler_is_on_the_line_that_its_last_words_name(
+    compiler, target, layout, place, words
+):
+    source = WGMMA.replace("LAYOUT", layout)
+    for version in compiler.versions:
+        events = list(compiler.run(Request(source, target, version)))
+        error = next(event for event in events if isinstance(event, Diagnostic) and event.severity == "error")
+        assert error.message.startswith(f"The compiler has crashed{place} (SIGABRT: Aborted).")
+        assert words in error.message
+        assert source.splitlines()[error.line - 1].strip().startswith("product = hopper.warpgroup_mma")
+
+
+def test_a_pass_that_fails_is_on_the_line_of_the_operation_that_it_worked_on(compiler):
+    version = next((each for each in compiler.versions if each.startswith("3.6")), None)
+    if version is None:
+        pytest.skip("later versions compile the kernel")
+    source = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, N: tl.constexpr):
+    square = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    a = tl.load(x + square)
+    product = tl.dot(a, a)
+    tl.store(x + square, product)
+
+kernel[(1,)](torch.empty(4096, device="cuda", dtype=torch.float64), N=64)
+"""
+    events = list(compiler.run(Request(source, "cuda:100", version)))
+    error = next(event for event in events if isinstance(event, Diagnostic) and "(pass " in event.message)
+    assert "Assertion `" in error.message
+    assert "(pass tritongpu-accelerate-matmul)" in error.message
+    assert error.line == 8
+    assert error.hint == "The pass worked on a `tt.dot`. The module before it has this operation in line 8."
+
+
+@pytest.mark.parametrize(
+    "replace",
+    [
+        os.mkfifo,
+        os.mkdir,
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.write_bytes(b"ttgir\n" + bytes(1 << 23)),
+    ],
+)
+def test_a_kept_text_that_the_source_has_replaced_is_not_read(tmp_path, replace):
+    replace(tmp_path / source_position.TEXT_FILE)
+    assert source_position.kept_text(str(tmp_path)) == ("", "")
+    source_position.keep_text(str(tmp_path / "absent"), "ttgir", "module")
+
+
+def test_a_text_is_kept_unless_it_is_too_long(tmp_path):
+    source_position.keep_text(str(tmp_path), "ttgir", "module {}")
+    assert source_position.kept_text(str(tmp_path)) == ("ttgir", "module {}")
+    source_position.keep_text(str(tmp_path), "ttgir", "x" * (1 << 22))
+    assert source_position.kept_text(str(tmp_path)) == ("ttgir", "")
 
 
 @pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
