@@ -54,7 +54,8 @@ class Specialized:
     """The kernel and the specialization that are compiled.
 
     `guesses` has the reason for each guessed argument, by name. It is empty if a launch or the user
-    determines the arguments.
+    determines the arguments. `within_2_gib` names the pointers that the AMD backend gives
+    `tt.pointer_range = 32`: their tensors are within 2 GiB.
     """
 
     kind: ClassVar[str] = "specialized"
@@ -69,6 +70,7 @@ class Specialized:
     config: int | None = None
     grid: tuple[int, ...] | None = None
     guesses: dict[str, str] = field(default_factory=dict)
+    within_2_gib: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

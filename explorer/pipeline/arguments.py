@@ -61,6 +61,15 @@ def describe_arguments(launch: RecordedLaunch) -> tuple[Argument, ...]:
     )
 
 
+def pointers_within_range(launch: RecordedLaunch) -> tuple[str, ...]:
+    """Return the pointers whose tensors the backend takes to be within 2 GiB, by name."""
+    return tuple(
+        parameter.name
+        for position, parameter in enumerate(launch.jit_function.params)
+        if ["tt.pointer_range", 32] in map(list, launch.attrs.get((position,), ()))
+    )
+
+
 def _describe(launch: RecordedLaunch, position: int, parameter: Any) -> Argument:
     name = parameter.name
     kind = launch.signature.get(name, "constexpr")

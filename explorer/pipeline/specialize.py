@@ -15,7 +15,13 @@ from triton.compiler.compiler import make_backend
 from explorer.model import Argument, Launch, Location, Request, Specialized
 from explorer.model.hardware import Target
 from explorer.pipeline import signature as signatures
-from explorer.pipeline.arguments import Constant, describe_arguments, shown_options, to_scalar
+from explorer.pipeline.arguments import (
+    Constant,
+    describe_arguments,
+    pointers_within_range,
+    shown_options,
+    to_scalar,
+)
 from explorer.pipeline.chosen_arguments import choose_arguments
 from explorer.pipeline.errors import UserError, user_error
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, TooManyLaunches, fake_gpu
@@ -182,6 +188,7 @@ def _specialization(
         launch_line=launch.line if launch is not None else None,
         config=recorded.config,
         grid=launch.grid if launch is not None else None,
+        within_2_gib=pointers_within_range(recorded),
     )
     return Specialization(
         recorded.jit_function,

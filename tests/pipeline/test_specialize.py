@@ -311,3 +311,29 @@ def test_hints_name_what_there_is():
 def test_a_broken_script_can_be_compiled_by_a_signature():
     specialization = specialize(f"{SCALE}import flash_attn\n", arguments="*fp32, *fp32, i32, 1, fp32, fp32")
     assert specialization.described.kernel == "scale"
+
+
+@pytest.mark.parametrize(
+    ("elements", "target", "expected"),
+    [
+        ("2**20", CDNA, ("x_ptr", "y_ptr")),
+        # 2 GiB are one byte too much.
+        ("2**30", CDNA, ()),
+        ("2**30 - 1", CDNA, ("x_ptr", "y_ptr")),
+        ("2**20", HOPPER, ()),
+    ],
+)
+def test_the_amd_backend_knows_which_tensors_are_within_2_gib(elements, target, expected):
+    source = f"""{SCALE}
+x = torch.empty({elements}, device="cuda", dtype=torch.float16)
+scale[(8,)](x, x, 1000, 2, 2.0, tl.float16)
+"""
+    assert specialize(source, target).described.within_2_gib == expected
+
+
+def test_the_knob_for_buffer_operations_decides_it_too(monkeypatch):
+    from triton import knobs
+
+    monkeypatch.setattr(knobs.amd, "use_buffer_ops", False)
+    source = f"{SCALE}\nx = torch.empty(1000, device='cuda')\nscale[(8,)](x, x, 1000, 2, 2.0, tl.float16)\n"
+    assert specialize(source, CDNA).described.within_2_gib == ()

@@ -36,8 +36,9 @@ const HEAD = html`<thead>
 /**
  * A table of arguments. Arguments that differ only in their names share a row.
  * @param {Argument[]} shown @param {Explained} explained
+ * @param {readonly string[]} within2Gib the pointers whose tensors the compiler knows to be within 2 GiB
  */
-export function argumentTable(shown, explained) {
+export function argumentTable(shown, explained, within2Gib) {
   /** @type {Map<string, Argument[]>} */
   const rows = new Map();
   for (const argument of shown) {
@@ -46,6 +47,7 @@ export function argumentTable(shown, explained) {
       argument.type,
       argument.specialization,
       argument.strides,
+      within2Gib.includes(argument.name),
       isConstant ? [unitOf(argument), argument.value] : valueText(argument),
     ]);
     rows.set(key, [...(rows.get(key) ?? []), argument]);
@@ -54,7 +56,9 @@ export function argumentTable(shown, explained) {
     const first = /** @type {Argument} */ (members[0]);
     const unit = unitOf(first);
     const cells = html`<td title=${first.type}>${first.type}</td>
-      <td class="words">${specializationTitle(first)}</td>
+      <td class="words">${[specializationTitle(first), within2Gib.includes(first.name) ? "within 2 GiB" : ""]
+        .filter(Boolean)
+        .join(", ")}</td>
       <td>
         ${valueText(first)}${unit ? html` <span class="unit">${unit}</span>` : nothing}${
           first.strides?.length

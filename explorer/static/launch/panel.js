@@ -314,7 +314,8 @@ class LaunchPanel extends Pane {
       const values = launch.arguments.map((each) =>
         each.name in configured ? { ...each, value: configured[each.name] ?? null } : each,
       );
-      return values.length ? argumentTable(values, explained) : nothing;
+      const within = specializationOf(kernel)?.within_2_gib ?? [];
+      return values.length ? argumentTable(values, explained, within) : nothing;
     }
     if (!kernel?.parameters.length) return nothing;
     // A change of a guess begins to enter the arguments by hand.
