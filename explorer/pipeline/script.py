@@ -174,7 +174,9 @@ class Script:
             return
         called: list[TestCall] = []
         tests: list[TestCall] = []
-        self._reporting(lambda: tests.extend(find_tests(self.namespace)))
+        self._reporting(
+            lambda: tests.extend(find_tests(self.namespace)), "warning", "The tests cannot be called: "
+        )
         self._set_calling_tests(True)
         for test in tests:
             try:

@@ -206,7 +206,7 @@ class _Fixtures:
                 self.value(name)
 
     def arguments(self, function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a function: those that are given, and the values of its fixtures."""
+        """Return the arguments of a function: the given arguments, and the values of its fixtures."""
         found = {name: value for name, value in given.items() if name not in self._call.indirect}
         for name, parameter in inspect.signature(function).parameters.items():
             is_single = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)

@@ -76,6 +76,14 @@ def test_an_error_in_one_test_does_not_prevent_the_others():
     assert messages(found, "error") == []
 
 
+def test_wrong_parameters_are_reported_and_the_kernels_are_listed():
+    found = loaded('@pytest.mark.parametrize("n", 5)\ndef test_a(n):\n    launch(64)\n')
+    assert messages(found, "warning") == [
+        "The tests cannot be called: TypeError: 'int' object is not iterable"
+    ]
+    assert [kernel.info.name for kernel in found.kernels] == ["kernel"]
+
+
 FIXTURES = """\
 @pytest.fixture(params=[128, 256])
 def block(request, scale):
