@@ -305,6 +305,7 @@ def _holds_code(part: _Part) -> bool:
 
 def _code(form: str, lines: list[str], parts: list[_Part]) -> PastedCode:
     """Return the code of `parts`. A file that another file imports is a file; all others are the script."""
+    parts = [part for part in parts if part.text.strip()]
     if not parts:
         return PastedCode("", "", notes=(Diagnostic("error", f"The source is {form} without Python code."),))
     imported = {module for part in parts for module in _imports(part)}

@@ -61,6 +61,7 @@ def notebook(*cells, **options):
         "# file: a.py\nvalue = 1\n# file: b.py\nother = 2\n",
         'module {\n  tt.func @copy() {\n    // file: "a.py"\n    %0 = tt.get_program_id x : i32\n  }\n}\n',
         "this is no code at all\n",
+        "# file: a.py",
         "{'cells': [{}]}\n",
         "def broken(:\n    pass\n",
     ],
