@@ -69,11 +69,11 @@ class CompileTimePane extends Pane {
   passes({ passes }) {
     const rows = passes.map(({ stage, name, runs, milliseconds, index }) => [
       html`<button type="button" class="link" @click=${() => this.openBeside(`passes:${stage}.${index}`)}>${name}</button>`,
-      runs === 1 ? "" : `${runs} runs`,
+      String(runs),
       stageTitle(stage),
       duration(milliseconds),
     ]);
-    return table("Time by pass", ["pass", "", "to", "time"], rows);
+    return table("Time by pass", ["pass", "runs", "to", "time"], rows);
   }
 
   /** @param {CompileTime} answer */
