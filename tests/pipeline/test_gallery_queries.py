@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
-from gallery_cases import CASES
 from tritons import TRITONS
 
 from explorer.errors import InvalidRequest, NotAnswerable, NotFound
-from explorer.examples import find_example
+from explorer.examples import EXAMPLES, find_example
 from explorer.model import Request
+from explorer.model.hardware import TARGETS
 from explorer.queries import QUERIES
 from explorer.tours import load_tours
 
@@ -34,11 +34,13 @@ GIVEN = {
 
 EACH = [
     pytest.param(
-        *case.values[:2],
-        id=case.id,
-        marks=() if (case.values[0], case.values[1].name) in SHORT else pytest.mark.nightly,
+        example,
+        target,
+        id=f"{example}-{target.architecture}",
+        marks=() if (example, target.name) in SHORT else pytest.mark.nightly,
     )
-    for case in CASES
+    for example in EXAMPLES
+    for target in TARGETS
 ]
 
 
