@@ -385,6 +385,10 @@ def describe_limit(
     return Diagnostic("error", message, hint=advice + setting)
 
 
+#: LLVM ends the process if it cannot write to a file.
+_FILE_TOO_LARGE = "LLVM ERROR: IO failure on output stream: File too large"
+
+
 def reason_of_end(status: int, error_output: str) -> StopReason:
     """Return why a worker ended without a verdict, from its wait status and its last output."""
     if not os.WIFSIGNALED(status):
@@ -403,6 +407,12 @@ def describe_end(status: int, error_output: str, limits: Limits, where: SourcePo
     lines = error_output.strip().splitlines()[-_CRASH_LINES:]
     last_lines = "".join(f"\n{line}" for line in lines)
     reason = reason_of_end(status, error_output)
+    if reason == "exit" and _FILE_TOO_LARGE in error_output:
+        return Diagnostic(
+            "error",
+            f"The compiler wrote a file of more than {limits.file_bytes // MIB} MiB, the limit of a job.",
+            hint="Use smaller blocks or fewer stages.",
+        )
     if reason == "exit":
         code = os.waitstatus_to_exitcode(status)
         return Diagnostic(
