@@ -8,7 +8,7 @@ from actions import Visitor, expect_accessible, wait_for_result
 from playwright.sync_api import expect
 
 
-def test_the_times_are_shown_and_lead_to_passes(visitor: Visitor) -> None:
+def test_the_times_and_the_elements_per_thread_are_shown(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=compile_time")
     wait_for_result(page)
@@ -19,5 +19,3 @@ def test_the_times_are_shown_and_lead_to_passes(visitor: Visitor) -> None:
     ).to_be_visible()
     expect(pane.get_by_role("table", name="Elements per thread", exact=True)).to_contain_text("128×128 f32")
     expect_accessible(page, "pane-compile-time")
-    pane.get_by_role("table", name="Time by pass", exact=True).get_by_role("button").first.click()
-    expect(page).to_have_url(re.compile(r"passes:\w+\.\d+"))
