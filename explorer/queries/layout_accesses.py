@@ -31,6 +31,7 @@ class AccessRow(msgspec.Struct, frozen=True):
     the instructions at its location, read from `emitted_source`; `emitted_sharing` operations have this
     location. `pointer` and `mask` are the compiler's analysis. `lane_offsets` has the first byte of each
     lane, counted in the sectors that the warp accesses; contiguous ranges of addresses follow each other.
+    With `sectors_are_most`, no consecutive addresses are known, and the warp may need fewer sectors.
     """
 
     line: int
@@ -45,6 +46,7 @@ class AccessRow(msgspec.Struct, frozen=True):
     allowed: dict[str, int]
     dimension: int | None
     sectors: int | None
+    sectors_are_most: bool
     used_bytes: int | None
     sector_share: float | None
     lane_offsets: tuple[int, ...]
@@ -156,6 +158,7 @@ class AxisWords:
             {str(name): count for name, count in found.allowed.items()} if found else {},
             found.dimension if found else None,
             touched.sectors if touched else None,
+            touched is not None and touched.are_most,
             touched.used_bytes if touched else None,
             touched.share if touched else None,
             touched.lane_offsets if touched else (),
@@ -189,8 +192,8 @@ class AxisWords:
         why = " and ".join(_WHY[each].format(count=found.allowed[each]) for each in found.limits)
         why += self._advice(found)
         spread = (
-            f"The {lanes} lanes access {touched.sectors} sectors of 32 bytes "
-            f"and use {100 * touched.share:.0f} % of them"
+            f"The {lanes} lanes access {'at most ' * touched.are_most}{touched.sectors} sectors of 32 bytes "
+            f"and use {'at least ' * touched.are_most}{100 * touched.share:.0f} % of them"
         )
         more = "" if touched.share == 1 else f": {_scattered(found)}"
         return f"A lane moves {what} at once along dimension {found.dimension}: {why}. {spread}{more}."

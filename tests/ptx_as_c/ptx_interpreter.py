@@ -79,7 +79,7 @@ class Block:
             elif words[0] in ("ret", "exit"):
                 place[behind] += 1
                 place[active] = end
-            elif opcode == "bar.sync":
+            elif opcode in ("bar.sync", "bar.warp.sync"):
                 waiting |= active
             else:
                 if active.any():
@@ -196,8 +196,10 @@ class Block:
             return self.write(target, np.where(distance >= size, gone, made), active)
         if name == "bfe":
             value, start, length = (self.bits(each, 32) for each in sources)
-            made = (value >> start) & ((np.uint64(1) << length) - np.uint64(1))
-            assert kind == "u32" or not (made >> (length - np.uint64(1))).any()
+            field = (np.uint64(1) << length) - np.uint64(1)
+            made = (value >> start) & field
+            if kind == "s32":
+                made = np.where(made >> (length - np.uint64(1)), made | ~field, made)
             return self.write(target, made.astype(np.uint32), active)
         if name == "prmt":
             one, two, selector = (self.bits(each, 32) for each in sources)

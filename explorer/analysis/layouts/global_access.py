@@ -75,13 +75,15 @@ class Sectors:
     """The sectors that a warp accesses with one instruction, and the used `share` of their bytes.
 
     `lane_offsets` has the first byte of each lane. Contiguous ranges follow each other, each from a sector
-    on.
+    on. With `are_most`, no neighbors are known to be consecutive: each element has a sector of its own here,
+    and addresses that are near each other need fewer sectors.
     """
 
     sectors: int
     used_bytes: int
     share: float
     lane_offsets: tuple[int, ...]
+    are_most: bool
 
 
 def width(
@@ -100,6 +102,9 @@ def width(
     vector = min(allowed.values())
     of_kernel: tuple[Limit, ...] = ("mask", "contiguity", "divisibility")
     limits: tuple[Limit, ...] = tuple(name for name in of_kernel if allowed.get(name) == vector)
+    if "contiguity" in limits:
+        # The divisibility is of the first address of each contiguous range. Longer ranges may have another.
+        limits = tuple(name for name in limits if name != "divisibility")
     if allowed["instruction"] == vector:
         limits = ("instruction",)
     return Width(dimension, 1 << vector.bit_length() - 1, limits or ("layout",), allowed)
@@ -132,7 +137,7 @@ def sectors(
         bases[key] = end - first * SECTOR_BYTES
         end += (max(bytes_) // SECTOR_BYTES + 1 - first) * SECTOR_BYTES
     offsets = tuple(bases[key] + start for key, start in lanes)
-    return Sectors(count, used, used / (count * SECTOR_BYTES), offsets)
+    return Sectors(count, used, used / (count * SECTOR_BYTES), offsets, run == 1)
 
 
 def _run_of(

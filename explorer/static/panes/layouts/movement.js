@@ -52,7 +52,7 @@ export function conversionCards({ conversions, layouts }, links) {
 export function accessCards({ accesses, layouts, lanes }, links) {
   if (!accesses.length) return none("This text does not access global memory.");
   return accesses.map((each) => {
-    const { layout, lane_bytes: bytes, sector_share: share, sectors, pointer, mask } = each;
+    const { layout, lane_bytes: bytes, sector_share: share, sectors, sectors_are_most: most, pointer, mask } = each;
     const kind = bytes === null || bytes < 8 ? "is-costly" : bytes >= 16 ? "is-good" : "is-fair";
     const way =
       layout === null
@@ -64,7 +64,7 @@ export function accessCards({ accesses, layouts, lanes }, links) {
         ? nothing
         : shareBar(
             share,
-            `${Math.round(100 * share)} % of ${plural(sectors ?? 0, "sector")} used by ${lanes} lanes`,
+            `${most ? "at least " : ""}${Math.round(100 * share)} % of ${plural(sectors ?? 0, "sector")} used by ${lanes} lanes`,
           );
     const motion = bytes === null ? null : sectorMotion(each.lane_offsets, bytes);
     return card(each, links, way, html`<p>${marked(each.words)}</p>${used}${inMotion(motion)}`, [
