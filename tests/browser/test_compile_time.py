@@ -1,4 +1,4 @@
-"""Test the Compile time pane in a browser."""
+"""Test the Compilation pane in a browser."""
 
 from __future__ import annotations
 

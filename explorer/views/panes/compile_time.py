@@ -6,6 +6,6 @@ from explorer.views.panes.pane import Pane
 
 PANE = Pane(
     name="compile_time",
-    title="Compile time",
+    title="Compilation",
     summary="Time by pass, instructions by source line, elements per thread, and why the code is long.",
 )
