@@ -203,8 +203,11 @@ def continued(*_):
 def after_fork():
     signal.signal(signal.SIGCONT, continued)
     {arrange}
+    open("/tmp/arranged", "w").close()
 os.register_at_fork(after_in_child=after_fork)
 """
+#: The first job lets the copy arrange it.
+WAIT = "while not os.path.exists('/tmp/arranged'): time.sleep(0.01)\n"
 #: A timer that sends SIGCONT each 10 ms: clock 1, struct sigevent, struct itimerspec.
 TIMER = """timer = ctypes.c_void_p()
     event = (ctypes.c_int * 16)(0, 0, int(signal.SIGCONT), 0)
@@ -218,7 +221,7 @@ TIMER = """timer = ctypes.c_void_p()
 def test_a_process_that_continues_between_two_jobs_is_ended(scripts, arrange):
     handler = "while True: open('/tmp/count', 'a').write('.')"
     script = SCRIPT + CONTINUED.format(handler=handler, arrange=arrange)
-    executed = scripts.executed(script)
+    executed = int(scripts.run(WAIT + "print(executed)", script).logs["stdout"])
     time.sleep(0.3)
     # Either it was ended, or it was stopped again and has executed nothing since.
     look = "print(executed, os.path.exists('/tmp/count') and os.path.getsize('/tmp/count'))"
@@ -233,7 +236,7 @@ def test_a_process_that_continues_between_two_jobs_is_ended(scripts, arrange):
 def test_a_later_job_has_limits_before_it_begins(scripts):
     handler = "memory.append(b'x' * (700 << 20)); time.sleep(60)"
     script = SCRIPT + CONTINUED.format(handler=handler, arrange="pass")
-    executed = scripts.executed(script)
+    executed = int(scripts.run(WAIT + "print(executed)", script).logs["stdout"])
     began = time.monotonic()
     assert scripts.executed(script) != executed
     # Without a limit, the web side waits for 5 s.

@@ -4,7 +4,7 @@
  * @import { Argument, Draft, Kernel, Launch, Scalar } from "../core/types.js"
  * @import { TargetVariants } from "./target_variants.js"
  */
-import { argumentForm, argumentTable } from "./arguments.js";
+import { argumentTable } from "./arguments.js";
 import { compilerOptions, effectiveOptions } from "./compiler_options.js";
 import { register } from "../core/commands.js";
 import { configSection, configsOf, draftWithConfig } from "./config_variants.js";
@@ -307,7 +307,7 @@ class LaunchPanel extends Pane {
         <p class="hint"
           >Types in order; “:16” means divisible by 16, “:1” equal to 1, a plain number is a constexpr.</p
         >`;
-    if (draft.mode === "form") return argumentForm(draft, explained, adjust);
+    if (draft.mode === "form") return this.loadRare()?.argumentForm(draft, explained, adjust) ?? nothing;
     if (launch) {
       const chosen = draft.config ?? launch.config ?? null;
       const configured = kernel?.configs.find(({ index }) => index === chosen)?.arguments ?? {};
@@ -326,7 +326,9 @@ class LaunchPanel extends Pane {
       enter({ guessed: {} });
       void compileNow();
     };
-    return html`${argumentForm(guess, explained, enter)}${
+    const rare = this.loadRare();
+    if (!rare) return nothing;
+    return html`${rare.argumentForm(guess, explained, enter)}${
       canCompile
         ? html`<button
             type="button"

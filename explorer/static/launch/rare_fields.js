@@ -1,4 +1,5 @@
 /** The fields of the launch panel that few drafts need. They are loaded when one does. */
+export { argumentForm } from "./argument_form.js";
 export { assumedNumbers } from "./assumed_numbers.js";
 export { editChips } from "./edit_chips.js";
 export { graphNodes } from "./graph_nodes.js";

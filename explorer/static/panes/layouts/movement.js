@@ -52,7 +52,15 @@ export function conversionCards({ conversions, layouts }, links) {
 export function accessCards({ accesses, layouts, lanes }, links) {
   if (!accesses.length) return none("This text does not access global memory.");
   return accesses.map((each) => {
-    const { layout, lane_bytes: bytes, sector_share: share, sectors, sectors_are_most: most, pointer, mask } = each;
+    const {
+      layout,
+      lane_bytes: bytes,
+      sector_share: share,
+      sectors,
+      sectors_are_most: most,
+      pointer,
+      mask,
+    } = each;
     const kind = bytes === null || bytes < 8 ? "is-costly" : bytes >= 16 ? "is-good" : "is-fair";
     const way =
       layout === null
