@@ -137,8 +137,9 @@ CASES = [
 
 
 def limits_of(load):
-    """Return the limits that the sentence about an access names."""
-    return [limit for limit, reason in REASONS.items() if reason in load["words"]]
+    """Return the limits that the first sentence about an access names."""
+    words = load["words"].partition(". ")[0]
+    return [limit for limit, reason in REASONS.items() if reason in words]
 
 
 def sectors_of(size, offsets):
