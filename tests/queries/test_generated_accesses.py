@@ -1,6 +1,6 @@
 """Generated accesses to global memory: sectors against the executed PTX, and limits against the compiler.
 
-Each access copies a block between two matrices. Its sectors are those that the lanes need when the PTX is
+Each access copies a block between two matrices. The lanes need as many sectors as the model says when the PTX is
 executed. The limits of its width are lifted in the source and compiled again: the width grows if all named
 limits are lifted, and stays if another limit alone is lifted.
 """
