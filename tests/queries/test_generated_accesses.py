@@ -1,7 +1,7 @@
 """Generated accesses to global memory: sectors against the executed PTX, and limits against the compiler.
 
-Each access copies a block between two matrices. The lanes need as many sectors as the model says when the PTX is
-executed. The limits of its width are lifted in the source and compiled again: the width grows if all named
+Each access copies a block between two matrices. Its lanes need as many sectors as the model says when the PTX
+is executed. The limits of its width are lifted in the source and compiled again: the width grows if all named
 limits are lifted, and stays if another limit alone is lifted.
 """
 
