@@ -107,6 +107,7 @@ def work(
         if not data:
             os._exit(0)  # The web side has closed the connection.
         worker = os.getpid()
+        source_position.forget_text(folder)
         time_limit.begin_job()
         os.write(verdict, STARTED)
         _write_all(events, BEGUN_LINE)

@@ -79,6 +79,12 @@ def keep_text(folder: str, stage: str, text: str) -> None:
         Path(folder, TEXT_FILE).write_text(f"{stage}\n{text}", encoding="utf-8", errors="replace")
 
 
+def forget_text(folder: str) -> None:
+    """Remove the text that an earlier job of the same script has kept."""
+    with contextlib.suppress(OSError):
+        Path(folder, TEXT_FILE).unlink()
+
+
 def kept_text(folder: str) -> tuple[str, str]:
     """Return the name of a stage and the kept text. Both are empty if there is none, or if it is too long."""
     with contextlib.suppress(OSError):

@@ -233,6 +233,13 @@ def test_a_process_that_continues_between_two_jobs_is_ended(scripts, arrange):
         assert int(later.logs["stdout"].split()[0]) != executed
 
 
+def test_the_text_that_a_job_has_compiled_is_not_the_text_of_a_later_job(scripts):
+    keep = "open('/tmp/.compiled-text', 'w').write('ttgir'); print(executed)"
+    look = "print(executed, os.path.exists('/tmp/.compiled-text'))"
+    executed = scripts.run(keep).logs["stdout"].strip()
+    assert scripts.run(look).logs["stdout"] == f"{executed} False\n"
+
+
 def test_a_later_job_has_limits_before_it_begins(scripts):
     handler = "memory.append(b'x' * (700 << 20)); time.sleep(60)"
     script = SCRIPT + CONTINUED.format(handler=handler, arrange="pass")
