@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn
 
 import msgspec
 
-from explorer.errors import ResultTooLarge
+from explorer.errors import NotAnswerable, ResultTooLarge
 from explorer.jobs.caller import current_caller, work_for
 from explorer.jobs.fairness import Check, do_nothing
 from explorer.jobs.isolated_process import (
@@ -34,6 +34,7 @@ from explorer.model.languages import LANGUAGES
 from explorer.queries.query import Compiler, Query, Subject
 from explorer.store import Record
 
+_TOO_DEEP = "The stored texts are nested too deeply."
 _TOO_MUCH = (
     "The query needs too much time or memory: the stored result is too large. "
     "Reduce the block sizes, or query a smaller kernel."
@@ -46,11 +47,14 @@ class _Message(msgspec.Struct):
     """A message of the process. `found` is followed by the answer, in bytes.
 
     `read` asks for the text at the address `text` of the record with index `record`. `prepare` announces a
-    request that `ask` sends later. `cached` asks for the cached answer to the query `text` with `parameters`,
-    and `found` has the answer to that query.
+    request that `ask` sends later for the query `text`. `cached` asks for the answer to the query `text` with
+    `parameters`: the parent has it (`found`), does not have it (`cached`), or refuses it (`refused`). `found`
+    has the answer to the query, and `unanswered` says that there is none.
     """
 
-    kind: Literal["read", "prepare", "ask", "complete", "cached", "found", "refused", "failed", "end"]
+    kind: Literal[
+        "read", "prepare", "ask", "complete", "cached", "found", "unanswered", "refused", "failed", "end"
+    ]
     text: str = ""
     detail: str = ""
     record: int = 0
@@ -59,9 +63,20 @@ class _Message(msgspec.Struct):
 
 
 _decode = msgspec.json.Decoder(_Message).decode
-#: Returns the cached answer to a query with these parameters, or None.
+_encode = msgspec.json.encode
+#: Returns the cached answer to a query with these parameters, or None, or raises ResultTooLarge.
 Cached = Callable[[Query, Mapping[str, str]], bytes | None]
+Asked = tuple[Query, Mapping[str, str]]
 Found = tuple[Query, Mapping[str, str], bytes]
+
+
+class LimitExceeded(ResultTooLarge):
+    """An answer needs more than a limit. `query` and `parameters` are of the answer that was computed."""
+
+    def __init__(self, detail: str, query: Query, parameters: Mapping[str, str]) -> None:
+        super().__init__(detail)
+        self.query = query
+        self.parameters = parameters
 
 
 class IsolatedWorkers:
@@ -93,13 +108,17 @@ class IsolatedWorkers:
 
         Raises:
             ExplorerError: raised by the query, the store or the queue.
-            ResultTooLarge: the query needs too much time or memory.
+            LimitExceeded: the query, or a query that it uses, needs too much time or memory.
             Unavailable: no client waits for the answer, or the server is too busy or shutting down.
         """
         records = tuple(_without_texts(record) for record in subject.records)
         arguments = (query.name, records, dict(subject.parameters))
-        with self._processes.conversation(_work, arguments, is_awaited) as conversation:
-            yield from _serve(conversation, subject, cached)
+        computed: list[Asked] = [(query, subject.parameters)]
+        try:
+            with self._processes.conversation(_work, arguments, is_awaited) as conversation:
+                yield from _serve(conversation, computed, subject, cached)
+        except ResultTooLarge as error:
+            raise LimitExceeded(error.detail, *computed[-1]) from error
 
 
 class _Prepared:
@@ -140,14 +159,17 @@ class _Prepared:
         self._check_process()
 
 
-def _serve(process: Conversation, subject: Subject, cached: Cached) -> Iterator[Found]:
-    """Send a process the requested data, and yield its answers, until it ends."""
+def _serve(process: Conversation, computed: list[Asked], subject: Subject, cached: Cached) -> Iterator[Found]:
+    """Send a process the requested data, and yield its answers, until it ends.
+
+    `computed` has the queries that the process answers at the moment, each for the query before it.
+    """
     with closing(_Prepared(subject.compiler, process.check)) as prepared:
-        yield from _serve_prepared(process, subject, cached, prepared)
+        yield from _serve_prepared(process, computed, subject, cached, prepared)
 
 
 def _serve_prepared(
-    process: Conversation, subject: Subject, cached: Cached, prepared: _Prepared
+    process: Conversation, computed: list[Asked], subject: Subject, cached: Cached, prepared: _Prepared
 ) -> Iterator[Found]:
     records = [*subject.records]
 
@@ -165,7 +187,8 @@ def _serve_prepared(
                 process.send(record.read(message.text))
             case "prepare":
                 assert message.request is not None
-                prepared.prepare(message.request)
+                if not cached(_query(message.text), {}):
+                    prepared.prepare(message.request)
             case "ask":
                 assert message.request is not None
                 send_record(prepared.ask(message.request, process.check))
@@ -173,9 +196,21 @@ def _serve_prepared(
                 assert message.request is not None
                 send_record(subject.compiler.complete(message.request, process.check))
             case "cached":
-                process.send(cached(_query(message.text), message.parameters) or b"")
+                wanted = _query(message.text), message.parameters
+                try:
+                    known = cached(*wanted)
+                except ResultTooLarge as error:
+                    process.send(_encode(_Message("refused", detail=error.detail)))
+                    continue
+                process.send(_encode(_Message("cached" if known is None else "found")))
+                if known is None:
+                    computed.append(wanted)
+                else:
+                    process.send(known)
             case "found":
-                yield _query(message.text), message.parameters, process.receive()
+                yield *computed.pop(), process.receive()
+            case "unanswered":
+                computed.pop()
             case "end":
                 return
             case "refused" | "failed":
@@ -222,8 +257,7 @@ class _Parent:
         return self._pipe.recv_bytes()
 
     def prepare(self, query: Query, request: Request) -> None:
-        if not self.cached(query, {}):
-            self._send(_Message("prepare", request=request))
+        self._send(_Message("prepare", query.name, request=request))
 
     def ask(self, request: Request, _check: Check = do_nothing) -> Record:
         # A saved page has several answers that need the same answer of the compiler.
@@ -236,13 +270,19 @@ class _Parent:
     def complete(self, request: Request, _check: Check = do_nothing) -> Record:
         return self._record_of(_Message("complete", request=request))
 
-    def cached(self, query: Query, parameters: Mapping[str, str]) -> bytes:
+    def cached(self, query: Query, parameters: Mapping[str, str]) -> bytes | None:
         self._send(_Message("cached", query.name, parameters=dict(parameters)))
-        return self._pipe.recv_bytes()
+        reply = _decode(self._pipe.recv_bytes())
+        if reply.kind == "refused":
+            raise ResultTooLarge(reply.detail)
+        return self._pipe.recv_bytes() if reply.kind == "found" else None
 
     def found(self, query: Query, parameters: Mapping[str, str], answer: bytes) -> None:
         self._send(_Message("found", query.name, parameters=dict(parameters)))
         self._pipe.send_bytes(answer)
+
+    def unanswered(self) -> None:
+        self._send(_Message("unanswered"))
 
     def _record_of(self, message: _Message) -> Record:
         self._send(message)
@@ -251,7 +291,7 @@ class _Parent:
         return replace(record, read=partial(self.read, index))
 
     def _send(self, message: _Message) -> None:
-        self._pipe.send_bytes(msgspec.json.encode(message))
+        self._pipe.send_bytes(_encode(message))
 
 
 def _work(
@@ -270,8 +310,12 @@ def _work(
 
     def answer(query: Query, parameters: Mapping[str, str]) -> bytes:
         known = parent.cached(query, parameters)
-        if not known:
-            known = _answer(query, replace(subject, parameters=parameters), limits)
+        if known is None:
+            try:
+                known = _answer(query, replace(subject, parameters=parameters), limits)
+            except BaseException:
+                parent.unanswered()
+                raise
             parent.found(query, parameters, known)
         return known
 
@@ -281,12 +325,17 @@ def _work(
         query = _query(name)
         parent.found(query, parameters, _answer(query, subject, limits))
 
-    outcome = outcome_of(find, _TOO_MUCH, "The stored texts are nested too deeply.")
+    outcome = outcome_of(find, _TOO_MUCH, _TOO_DEEP)
     pipe.send_bytes(msgspec.json.encode(_Message(*outcome)))
 
 
 def _answer(query: Query, subject: Subject, limits: Limits) -> bytes:
-    found = query.find(subject)
+    try:
+        found = query.find(subject)
+    except MemoryError as error:
+        raise ResultTooLarge(_TOO_MUCH) from error
+    except RecursionError as error:
+        raise NotAnswerable(_TOO_DEEP) from error
     if isinstance(found, bytes):
         answer = found
     elif query.document == "text/plain":

@@ -16,7 +16,7 @@ from explorer.jobs.caller import current_caller, work_for
 from explorer.jobs.fairness import Places, Turns
 from explorer.jobs.isolated_process import POLL_SECONDS, Awaited, abandoned
 from explorer.jobs.rates import Rates
-from explorer.queries.isolated_worker import Cached, Found, IsolatedWorkers
+from explorer.queries.isolated_worker import Cached, Found, IsolatedWorkers, LimitExceeded
 from explorer.queries.query import Compiler, Query, Subject
 from explorer.store import Record, Store
 
@@ -28,6 +28,8 @@ _MOST_LOOKUPS = 8
 #: The seconds for which a query that exceeded a limit is refused, and the number of remembered queries.
 _REFUSAL_SECONDS = 600.0
 _MOST_REFUSALS = 1_000
+#: The number of other answers that an answer can use without them, because they exceed a limit.
+_MOST_REFUSED_ANSWERS = 3
 
 
 class Workers(Protocol):
@@ -232,25 +234,47 @@ class QueryService:
             raise ResultTooLarge(detail)
 
     def _compute(self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool) -> bytes:
-        """Compute an answer. Store it, and the other answers that it used, also if it fails after them."""
+        """Compute an answer. Store it, and the other answers that it used, also if it fails after them.
+
+        If another answer that it uses exceeds a limit, it is computed again without this other answer, and
+        not stored: later, the other answer may be computed.
+        """
+        record = subject.record
+        key = _key(query, subject.records, subject.parameters)
+        refused: dict[str, str] = {}
+        while True:
+            try:
+                return self._compute_once(query, subject, is_awaited, is_cached, refused)
+            except LimitExceeded as error:
+                exceeded = _key(error.query, subject.records, error.parameters)
+                self._refuse(record, exceeded, error.detail)
+                if exceeded == key or len(refused) == _MOST_REFUSED_ANSWERS:
+                    self._refuse(record, key, error.detail)
+                    raise
+                refused[exceeded] = error.detail
+
+    def _compute_once(
+        self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool, refused: Mapping[str, str]
+    ) -> bytes:
         record = subject.record
         found: dict[str, bytes] = {}
         stored = _StoredAnswers(self._store, record)
 
         def cached(other: Query, parameters: Mapping[str, str]) -> bytes | None:
             key = _key(other, subject.records, parameters)
+            if key in refused:
+                raise ResultTooLarge(refused[key])
             return found.get(key) or stored.find(key)
 
         document = b""
         try:
             for other, parameters, document in self._workers.find(query, subject, cached, is_awaited):
+                if refused and other is query:
+                    break
                 found[_key(other, subject.records, parameters)] = document
                 if sum(map(len, found.values())) > _MOST_PENDING_BYTES and is_cached:
                     self._store.keep_answers(record, found)
                     found.clear()
-        except ResultTooLarge as error:
-            self._refuse(record, _key(query, subject.records, subject.parameters), error.detail)
-            raise
         finally:
             if found and is_cached:
                 self._store.keep_answers(record, found)

@@ -1,6 +1,9 @@
 """Test that a query on forged data fails alone, within its limits."""
 
+import base64
+import gzip
 import threading
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -11,9 +14,9 @@ from explorer.errors import NotAnswerable, NotFound, Unavailable
 from explorer.jobs.isolated_process import Limits
 from explorer.model import Allocation, Answer, Buffer, Done, Request
 from explorer.model.answers import Lineage, ModuleOrigins
-from explorer.queries import Subject, allocation, changes, lineage, saved_answers
+from explorer.queries import QueryService, Subject, allocation, changes, lineage, saved_answers
 from explorer.queries.isolated_worker import IsolatedWorkers
-from explorer.store import PassEntry, Record, StageEntry
+from explorer.store import PassEntry, Record, StageEntry, open_store
 from explorer.store.entries import StageLocations
 
 pytestmark = pytest.mark.slow
@@ -130,6 +133,21 @@ def test_one_process_computes_what_a_saved_page_contains(finders):
     assert ("pass_alignment", {"index": "0"}) in asked
     assert "pass_alignment" not in found
     assert {"saved_passes", "saved_stages"} <= set(found)
+
+
+def test_a_query_beyond_a_limit_leaves_the_other_answers_of_a_saved_page(tmp_path):
+    workers = IsolatedWorkers(Limits(processor_seconds=3))
+    record = subject_of(LARGE).record
+    with closing(workers), closing(open_store(tmp_path)) as store:
+        service = QueryService(store, None, workers)
+        _, stages = service.answers(saved_answers.PARTS, record, lambda: True)
+    saved = msgspec.json.decode(stages, type=saved_answers.SavedAnswers)
+    api = "/api/v1/compilations/id"
+    assert saved.problems[f"{api}/allocation"] == 422
+    problem = saved.bodies[saved.numbers[f"{api}/allocation"]]
+    assert b"too much time or memory" in gzip.decompress(base64.b64decode(problem))
+    assert f"{api}/source" in saved.numbers
+    assert f"{api}/compile_time" not in saved.problems
 
 
 def test_who_counts_the_changes_of_large_modules_keeps_their_alignment():
