@@ -12,7 +12,8 @@ import triton
 
 from explorer.model import Diagnostic, Location
 from explorer.pipeline.functions import called_functions, file_of, place_of
-from explorer.pipeline.import_stubs import ABSENT_FILE, ABSENT_FILES, ABSENT_PACKAGE, HINT
+from explorer.pipeline.import_stubs import HINT
+from explorer.pipeline.missing_modules import ABSENT_FILE, ABSENT_FILES, ABSENT_PACKAGE
 from explorer.pipeline.passes import PassFailed
 from explorer.pipeline.stages import Artifact
 from explorer.pipeline.stages import amdgcn as amdgcn_stage

@@ -18,7 +18,8 @@ from explorer.model import Diagnostic, Severity
 from explorer.pipeline import user_source
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import CompiledProgram, NeedsValue, Recorder, TooManyLaunches
-from explorer.pipeline.import_stubs import HINT, NeedsModule, missing_modules, stub_attributes
+from explorer.pipeline.import_stubs import HINT, NeedsModule, stub_attributes
+from explorer.pipeline.missing_modules import missing_modules
 from explorer.pipeline.output import Output
 from explorer.pipeline.script_tests import (
     MissingFixture,

@@ -12,7 +12,7 @@ from explorer.model.hardware import Target
 from explorer.pipeline.fake_gpu import RecordedLaunch, benchmarks, cuda, replaced, runtime, torch_extras
 from explorer.pipeline.fake_gpu.driver import FakeDriver
 from explorer.pipeline.fake_gpu.runtime import FakeKernel
-from explorer.pipeline.import_stubs import unused_compilers
+from explorer.pipeline.missing_modules import unused_compilers
 from explorer.pipeline.script import StopScript
 from explorer.pipeline.targets import triton_target
 from explorer.runner.interpreter.counts import Counter

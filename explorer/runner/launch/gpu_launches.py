@@ -18,7 +18,7 @@ from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
 from explorer.pipeline.fake_gpu import RecordedLaunch, benchmarks, replaced, runtime, torch_extras
-from explorer.pipeline.import_stubs import unused_compilers
+from explorer.pipeline.missing_modules import unused_compilers
 from explorer.pipeline.stages.ptx import correct_line_information
 from explorer.pipeline.user_source import user_line
 from explorer.runner.launch import operators
