@@ -25,6 +25,7 @@ from explorer.pipeline.script_tests import (
     MissingFixture,
     Skipped,
     TestCall,
+    chosen_words,
     describe_calls,
     find_tests,
     stand_in_for_pytest,
@@ -175,9 +176,18 @@ class Script:
             return
         called: list[TestCall] = []
         tests: list[TestCall] = []
-        self._reporting(
-            lambda: tests.extend(find_tests(self.namespace)), "warning", "The tests cannot be called: "
-        )
+        words = chosen_words(self._arguments)
+
+        def find() -> None:
+            tests.extend(find_tests(self.namespace, words))
+            if words and not tests and find_tests(self.namespace):
+                message = f"No test has {' and '.join(words)} in its name and parameters."
+                hint = (
+                    "Shorten the text after -k in the script's arguments. Without it, a note lists the calls."
+                )
+                self.diagnostics.append(Diagnostic("warning", message, hint=hint))
+
+        self._reporting(find, "warning", "The tests cannot be called: ")
         self._set_calling_tests(True)
         for test in tests:
             try:
@@ -195,7 +205,10 @@ class Script:
                 break
         self._set_calling_tests(False)
         if called:
-            hint = "The launches of each call are in the list of launches."
+            hint = (
+                "The launches of each call are in the list of launches. The script's arguments choose other "
+                'calls: -k "test_name size=64".'
+            )
             line = user_source.number_of(SOURCE_FILE, called[0].function.__code__.co_firstlineno)
             self.diagnostics.append(Diagnostic("note", describe_calls(called), line=line, hint=hint))
 
@@ -370,13 +383,21 @@ def diagnostic_at(error: BaseException | None) -> Diagnostic:
 
 
 def _refusal_of_arguments(error: SystemExit) -> str:
-    """Return the message with which argparse has refused the script's arguments; "": it has not."""
+    """Return the message with which argparse or click has refused the script's arguments; "": none has."""
+    refusal: Any = error.__context__  # click before 8.5 exits while it handles its error
+    message = ""
     trace = error.__traceback__
     while trace is not None:
+        names = trace.tb_frame.f_locals
         if trace.tb_frame.f_code is argparse.ArgumentParser.error.__code__:
-            return str(trace.tb_frame.f_locals.get("message", ""))
+            message = str(names.get("message", ""))
+        if trace.tb_frame.f_globals.get("__name__") == "click.core":
+            refusal = getattr(names.get("report"), "__self__", refusal)
         trace = trace.tb_next
-    return ""
+    if type(refusal).__module__ == "click.exceptions":
+        with contextlib.suppress(Exception):
+            message = str(refusal.format_message()).rstrip(".")
+    return message
 
 
 def _listed_lines(lines: list[int]) -> str:

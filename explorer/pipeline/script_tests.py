@@ -13,7 +13,7 @@ import itertools
 import sys
 import tempfile
 import unittest
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,8 +24,9 @@ from explorer.pipeline.fake_gpu import replaced
 from explorer.pipeline.import_stubs import Absence, ImportStub
 from explorer.pipeline.user_source import SOURCE_FILE
 
-#: The most parameter sets of one test that are called.
+#: The most parameter sets of one test that are called, and the most that are compared with chosen words.
 MOST_SETS = 4
+_MOST_COMPARED = 10_000
 
 #: The most calls that a note lists, and the longest value in it.
 _SHOWN_CALLS = 6
@@ -252,8 +253,17 @@ class _Fixtures:
         )
 
 
-def find_tests(namespace: Mapping[str, Any]) -> list[TestCall]:
-    """List the calls of the tests of a script: all with their first parameters, then with the second."""
+def chosen_words(arguments: Sequence[str]) -> list[str]:
+    """Return the words after `-k`, the option of pytest that chooses tests, among the script's arguments."""
+    chosen = [after for option, after in itertools.pairwise(arguments) if option == "-k"]
+    return [word for each in chosen for word in each.split() if word != "and"]
+
+
+def find_tests(namespace: Mapping[str, Any], words: Sequence[str] = ()) -> list[TestCall]:
+    """List the calls of the tests of a script: all with their first parameters, then with the second.
+
+    With `words`, these are the calls whose description, such as `test_add(size=64)`, contains all words.
+    """
     of_tests: list[list[TestCall]] = []
     of_module = namespace.get("pytestmark", ())
     marks = [*of_module] if isinstance(of_module, list | tuple) else [of_module]
@@ -269,9 +279,9 @@ def find_tests(namespace: Mapping[str, Any]) -> list[TestCall]:
                     is_skipped = any(getattr(each, "__unittest_skip__", False) for each in (value, function))
                     if not is_skipped:
                         called = f"{name}.{method}"
-                        of_tests.append(_calls(called, function, value, of_class, namespace))
+                        of_tests.append(_calls(called, function, value, of_class, namespace, words))
         elif name.startswith("test") and inspect.isfunction(value) and _is_of_script(value):
-            of_tests.append(_calls(name, value, None, marks, namespace))
+            of_tests.append(_calls(name, value, None, marks, namespace, words))
     in_turn = itertools.zip_longest(*of_tests)
     return [call for calls in in_turn for call in calls if call is not None]
 
@@ -284,7 +294,12 @@ def describe_calls(called: list[TestCall]) -> str:
 
 
 def _calls(
-    name: str, function: Any, owner: type | None, marks: list[Any], namespace: Mapping[str, Any]
+    name: str,
+    function: Any,
+    owner: type | None,
+    marks: list[Any],
+    namespace: Mapping[str, Any],
+    words: Sequence[str],
 ) -> list[TestCall]:
     found = [mark for mark in [*getattr(function, "pytestmark", ()), *marks] if isinstance(mark, Mark)]
     if any(mark.skips() for mark in found):
@@ -297,8 +312,7 @@ def _calls(
             choices.append(sets)
             is_indirect = mark.kwargs.get("indirect", False)
             indirect.update(names if is_indirect is True else is_indirect or ())
-    combined = itertools.islice(itertools.product(*choices), MOST_SETS)
-    return [
+    calls = (
         TestCall(
             name,
             function,
@@ -307,15 +321,17 @@ def _calls(
             frozenset(indirect),
             namespace,
         )
-        for chosen in combined
-    ]
+        for chosen in itertools.islice(itertools.product(*choices), _MOST_COMPARED)
+    )
+    wanted = (call for call in calls if all(word in str(call) for word in words))
+    return list(itertools.islice(wanted, MOST_SETS))
 
 
 def _parameter_sets(argnames: Any, argvalues: Any, **_options: Any) -> tuple[list[str], list[dict[str, Any]]]:
     """Return the names and the sets of `pytest.mark.parametrize`, without the sets that are skipped."""
     names = [name.strip() for name in argnames.split(",")] if isinstance(argnames, str) else list(argnames)
     sets = []
-    for each in itertools.islice(argvalues, MOST_SETS):
+    for each in itertools.islice(argvalues, _MOST_COMPARED):
         if isinstance(each, _Parameters):
             if any(isinstance(mark, Mark) and mark.skips() for mark in each.marks):
                 continue

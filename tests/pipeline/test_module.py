@@ -298,6 +298,13 @@ def test_leaving_with_a_failure_says_so():
     assert "--script-args" in error.hint
 
 
+def test_a_script_whose_arguments_click_refuses_says_which_are_missing():
+    command = "import click\n@click.command()\n@click.option('--rows', required=True)\ndef main(rows): pass\n"
+    (error,) = errors(load(f"{command}main()\n", HOPPER))
+    assert error.message == "The script's arguments: Missing option '--rows'."
+    assert "--script-args" in error.hint
+
+
 ARGUMENTS = (
     "import argparse\n"
     "def main():\n"

@@ -22,8 +22,8 @@ def launch(block, dtype=torch.float32, device="cuda"):
 """
 
 
-def loaded(tail, target=HOPPER):
-    return load(HEAD + tail, target)
+def loaded(tail, target=HOPPER, arguments=""):
+    return load(HEAD + tail, target, arguments=arguments)
 
 
 def blocks(found):
@@ -164,3 +164,24 @@ def test_an_expected_error_does_not_end_a_test():
 def test_pytest_of_this_process_is_not_replaced():
     loaded(PARAMETRIZED)
     assert sys.modules["pytest"] is pytest
+
+
+def test_the_arguments_choose_among_all_parameter_sets():
+    test = """
+@pytest.mark.parametrize("block", [2**power for power in range(12)])
+def test_store(block):
+    launch(block)
+
+def test_other():
+    launch(32)
+"""
+    assert blocks(loaded(test)) == [1, 32, 2, 4, 8]
+    found = loaded(test, arguments='-k "test_store and block=1024"')
+    assert blocks(found) == [1024]
+    (note,) = messages(found)
+    assert "test_store(block=1024)" in note
+    found = loaded(test, arguments="-k test_other")
+    assert blocks(found) == [32]
+    found = loaded(test, arguments="-k block=7")
+    assert not found.launches
+    assert messages(found, "warning") == ["No test has block=7 in its name and parameters."]
