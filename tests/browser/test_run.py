@@ -315,6 +315,8 @@ def test_inputs_are_made_for_a_kernel_that_nothing_launches(opened: Opened, own:
     ran = result(page)
     expect(ran).to_contain_text("It matches the reference.")
     expect(ran.get_by_role("table", name="Totals")).to_contain_text("6,216 bytes")
+    mark = ran.get_by_role("heading", level=2).evaluate("each => getComputedStyle(each, '::after').content")
+    assert mark == '"guessed arguments"'
 
 
 @pytest.mark.nightly

@@ -64,7 +64,7 @@ function head({ document, id, finished }, hasError) {
     currentTarget?.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail: `roofline:${id}` }));
   return html`<header class="run-head">
     <div class="run-head-line">
-      <h2>${runTitle(document)}${recorded ? ", recorded" : nothing}</h2>
+      <h2 class=${recorded || imported ? "" : "of-arguments"}>${runTitle(document)}${recorded ? ", recorded" : nothing}</h2>
       <span class=${`run-state is-${status}${isWrong ? " is-wrong" : ""}`}>${state}</span>
       <span class="hint">${[
         runFacts(document),
