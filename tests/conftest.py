@@ -23,6 +23,7 @@ from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server, s3_server
 from scheduling import CrashSafeScheduling
 from served import Server, Worker
 from sources import SCALE
+from tritons import TRITONS
 
 from explorer import create_app
 from explorer.jobs.isolated_process import Limits
@@ -112,6 +113,8 @@ def pytest_collection_modifyitems(config, items):
     """Keep tests with shared costly fixtures in one process: the tests of a file, or of a gallery fixture.
 
     One process runs all tests of the distributed form, and runs them first: their servers start once.
+    A slow test that runs with each version of Triton runs with the newest version for each change, and with
+    the other versions in `make nightly`. The gallery is compiled by all versions for each change.
     """
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
@@ -119,6 +122,10 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.xdist_group(_form_of(item) or parameters.get("gallery") or file))
         if _form_of(item) or not SLOW_FIXTURES.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
+        is_older = any(each in TRITONS[1:] for each in parameters.values() if isinstance(each, str))
+        if is_older and "gallery" not in parameters and item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.nightly)
+            item.add_marker(pytest.mark.older_triton)
     items.sort(key=lambda item: not _form_of(item))
 
 

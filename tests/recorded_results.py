@@ -45,7 +45,7 @@ def requests() -> Iterator[Request]:
         yield Request(SCALE, "cuda:90", triton)
         yield Request(TORCH_PROGRAM, "cuda:90", triton)
         for example in load_examples():
-            for target in REPRESENTATIVES:
+            for target in REPRESENTATIVES if triton == TRITONS[0] else REPRESENTATIVES[:1]:
                 yield Request(example.source, target, triton)
         for tour in load_tours():
             yield from (request_of(step.launch, triton) for step in tour.steps)

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 def test_each_nightly_test_is_in_a_part() -> None:
     parts = tomllib.loads((ROOT / "tests/nightly.toml").read_text())
     commands = " ".join(command for part in parts.values() for command in part["nightly"])
-    named = re.findall(r"tests/[\w/.]+", commands + " tests/chaos tests/gallery_cases.py")
+    named = re.findall(r"tests/[\w/.]+", commands + " tests/chaos tests/conftest.py tests/gallery_cases.py")
     marked = [
         str(path.relative_to(ROOT))
         for path in ROOT.glob("tests/**/*.py")

@@ -120,6 +120,7 @@ def test_a_kernel_is_compiled_and_explained(call, vector_add):
     assert "neighboring" in call("explain", word="tritongpu-coalesce")["explanations"]["passes"]
 
 
+@pytest.mark.nightly
 def test_a_program_with_torch_compile_is_compiled_to_its_kernels(call):
     program = (
         "import torch\n\n@torch.compile\ndef scaled(x):\n    return torch.relu(x) * 2\n\n"

@@ -66,6 +66,7 @@ def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):
         server.kill()
 
 
+@pytest.mark.nightly
 def test_slow_inspections_delay_no_other_client(server, vector_add):
     begun = threading.Barrier(13)
 

@@ -42,6 +42,7 @@ def server(tmp_path_factory):
     server.close()
 
 
+@pytest.mark.nightly
 def test_a_stage_of_60_mb_costs_little_memory(server):
     list(server.events(server.post({"source": f"# {random.random()}", "target": "cuda:90"})))
     present = server.worker.pid

@@ -162,6 +162,7 @@ def endings(server):
         return dict(zip(limits, threads.map(end, limits, limits.values()), strict=True))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["half a request line", "dripping headers", "dripping body"])
 def test_a_request_that_takes_too_long_is_answered_with_408(endings, kind):
     answer, took = endings[kind]
@@ -173,6 +174,7 @@ def test_a_request_that_takes_too_long_is_answered_with_408(endings, kind):
     assert b"X-Content-Type-Options: nosniff" in head
 
 
+@pytest.mark.nightly
 def test_an_answer_that_nobody_reads_is_dropped(server):
     with server.connect() as client:
         client.setblocking(False)

@@ -66,6 +66,7 @@ def test_a_token_is_made_copied_used_and_revoked_and_everything_fits(visitor: Vi
     expect(row).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_result_for_the_account_alone_is_kept_from_others_and_deleted_without_scripts(
     visitor: Visitor, own: Callable[[str], str]
 ) -> None:

@@ -69,6 +69,7 @@ def column(page: Page, side: str):
     return page.get_by_role("group", name=f"{side}: ")
 
 
+@pytest.mark.nightly
 def test_what_differs_is_said_in_brief(visitor: Visitor, pair: str) -> None:
     page = visitor()
     page.goto(pair)

@@ -39,6 +39,7 @@ def open_gallery(page: Page) -> Locator:
     return page.get_by_role("dialog", name="Gallery")
 
 
+@pytest.mark.nightly
 def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")

@@ -152,6 +152,7 @@ def test_the_first_example_shows_its_hot_lines_and_a_short_script_its_first_line
     assert other.locator("#editor .cm-scroller").evaluate("element => element.scrollTop") == 0
 
 
+@pytest.mark.nightly
 def test_charts_fit_a_narrow_window(visitor: Visitor) -> None:
     page = visitor(width=1280, height=720)
     page.goto("/#panes=roofline@52+stage:sass@48")

@@ -72,6 +72,7 @@ def open_menu(page: Page, name: str) -> None:
     expect(page.locator(f"#{name.lower()}-menu")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_own_results_are_listed_opened_again_and_cleared(page: Page, visitor: Visitor) -> None:
     # What others have sent is no result of one's own.
     other = visitor()

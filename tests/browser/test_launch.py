@@ -110,6 +110,7 @@ def by_hand(page: Page) -> None:
     wait_for_result(page)
 
 
+@pytest.mark.nightly
 def test_all_configurations_compile_sort_and_open(visitor: Visitor) -> None:
     page = visitor()
     open_result(page, PRODUCT)

@@ -110,6 +110,7 @@ def test_a_line_without_an_operation_says_so(page: Page) -> None:
     expect(lineage(page)).to_contain_text("no operation in line 1")
 
 
+@pytest.mark.nightly
 def test_a_line_says_why_it_is_here(page: Page) -> None:
     scroll_to(page, "ttgir", "ttg.local_alloc").click()
     pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()

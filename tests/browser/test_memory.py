@@ -111,6 +111,7 @@ def test_barriers_say_what_they_protect(page: Page) -> None:
     expect(page.locator("pane-memory")).to_contain_text("uses no shared memory")
 
 
+@pytest.mark.nightly
 def test_a_kernel_that_is_refused_shows_what_it_needs(visitor: Visitor) -> None:
     page = visitor()
     page.goto(f"/k/{compiled(page, TOO_LARGE)}{VIEW}")

@@ -183,6 +183,7 @@ def test_nothing_can_be_compiled_and_the_page_says_so(scale_file: Path, offline:
     assert not {"Compile now", "Open the gallery", "Copy the link to this view"} & set(titles)
 
 
+@pytest.mark.nightly
 def test_nothing_can_be_run_and_the_panes_say_so(saved: Saved, offline: Callable[..., Page]) -> None:
     page = offline(saved(SCALE + "# never run\n"), "#panes=run@50+roofline@50")
     pane = page.locator("pane-run")

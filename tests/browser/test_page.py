@@ -263,6 +263,7 @@ def test_a_failure_shows_its_own_stages_and_the_earlier_result_is_one_click_away
     expect(page.locator("#panes")).to_contain_text("The compilation stopped before TTGIR.")
 
 
+@pytest.mark.nightly
 def test_a_failure_that_an_option_or_another_version_avoids_offers_it(scale_page: Page) -> None:
     page = scale_page
     set_source(
@@ -419,6 +420,7 @@ def test_a_lost_connection_is_said_and_waited_for(scale_page: Page, own: Callabl
     expect(page.locator("status-bar .state")).to_contain_text("complete in")
 
 
+@pytest.mark.nightly
 def test_what_is_being_compiled_survives_loading_the_page_again(
     scale_page: Page, own: Callable[[str], str]
 ) -> None:
@@ -447,6 +449,7 @@ def test_what_is_being_compiled_survives_loading_the_page_again(
     assert page.locator("pane-log img").count() == 0
 
 
+@pytest.mark.nightly
 def test_the_page_is_accessible_and_fits_the_window(page: Page) -> None:
     expect_stage(page, "TTGIR", "tt.func public @")
     expect_fits(page.locator("html"))

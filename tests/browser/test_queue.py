@@ -56,6 +56,7 @@ def test_the_position_in_the_queue_is_shown(
     wait_for_result(page)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_refused_request_is_sent_again(page: Page, status: int) -> None:
     refusals = iter([1, 2])

@@ -103,6 +103,7 @@ def opened(page: Page, files: dict[str, str] = FILES) -> str:
     return page.url
 
 
+@pytest.mark.nightly
 def test_dropped_files_are_tabs_that_come_back_with_the_link(visitor: Visitor) -> None:
     page = visitor()
     address = opened(page)

@@ -36,6 +36,7 @@ def session(server, captured):
     return post(server, "/api/v1/sessions", {"title": "program.py", "kernels": entries})["url"]
 
 
+@pytest.mark.nightly
 def test_the_table_sorts_and_opens_the_stages_of_the_program(visitor, server, session):
     page = visitor()
     page.goto(server + session)

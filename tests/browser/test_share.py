@@ -171,6 +171,7 @@ def read_only(frame: FrameLocator) -> None:
     expect(frame.locator(".cm-content")).to_have_attribute("aria-readonly", "true")
 
 
+@pytest.mark.nightly
 def test_a_frame_can_be_used_and_changes_nothing_around_it(
     page: Page, other_site: Callable[[str], str], visitor: Visitor
 ) -> None:
@@ -215,6 +216,7 @@ def test_the_page_itself_is_shown_in_no_frame(
     reader.close()
 
 
+@pytest.mark.nightly
 def test_a_frame_fits_and_is_accessible(visitor: Visitor) -> None:
     frame = visitor(800, 420)
     compilation = {"source": find_example("matmul").source, "target": "cuda:90"}

@@ -108,6 +108,7 @@ def test_a_text_is_searched(page: Page) -> None:
     expect(pane.locator(".count")).to_have_text(re.compile(r"^1 of \d+$"))
 
 
+@pytest.mark.nightly
 def test_a_stage_is_edited_and_compared_with_the_original(page: Page) -> None:
     pane = ttgir(page)
     pane.get_by_role("button", name="edit", exact=True).click()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from actions import (
     COMPILE_TIMEOUT_MS,
     Visitor,
@@ -34,6 +35,7 @@ def expect_complete(page: Page) -> None:
     eventually(lambda: page.request.get(address).json()["status"], "complete")
 
 
+@pytest.mark.nightly
 def test_the_text_of_a_stage_and_a_cubin_give_the_machine_code_of_the_original(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")

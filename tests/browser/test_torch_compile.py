@@ -55,6 +55,7 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, progra
     expect(message).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_comparison_says_which_kernels_a_program_has_and_opens_them(visitor: Visitor, program: str) -> None:
     page = visitor()
     result = compiled(page, program)

@@ -34,6 +34,7 @@ def page(visitor: Visitor) -> Page:
     return page
 
 
+@pytest.mark.nightly
 def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     card = page.get_by_role("region", name="Tour")
     claims = card.get_by_role("list")

@@ -41,6 +41,7 @@ def no_streams(server: str, endless: str, own: Callable[[str], str]) -> Iterator
         pass
 
 
+@pytest.mark.nightly
 def test_a_compilation_without_events_is_shown(page: Page, no_streams: None) -> None:
     # The page is open before the streams, which end at the time limit of their job.
     # No result of this kernel is stored.

@@ -70,6 +70,7 @@ def test_the_nodes_of_a_captured_kernel_lead_to_the_lines_of_the_program(program
     assert passes == {False, True}
 
 
+@pytest.mark.nightly
 def test_a_graph_from_the_cache_of_inductor_has_the_nodes_that_its_output_code_names(program):
     (path, *_) = (program.folder / "graphs").iterdir()
     graph = msgspec.json.decode(path.read_bytes(), type=GraphFile)

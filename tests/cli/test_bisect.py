@@ -98,6 +98,7 @@ def test_a_version_that_is_not_worse_is_said(bisect, options):
     assert printed.endswith(f"Triton {options[3]} is not worse than {options[1]}.\n")
 
 
+@pytest.mark.nightly
 def test_a_version_with_which_a_kernel_does_not_fit_has_its_number(bisect, tmp_path):
     script = tmp_path / "script.py"
     stages = '3 if triton.__version__.startswith("3.6.") else 8'

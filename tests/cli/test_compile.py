@@ -38,6 +38,7 @@ def without_times(text):
     return document
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "what",
     [

@@ -33,6 +33,7 @@ def run(server, *arguments):
     )
 
 
+@pytest.mark.nightly
 def test_the_example_of_the_documentation_prints_a_row_for_each_cell(server):
     printed = run(server)
     assert (printed.returncode, printed.stderr) == (0, "")

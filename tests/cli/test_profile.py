@@ -148,6 +148,7 @@ def test_a_kernel_that_does_not_compile_is_told(gpu_server, tmp_path):
     assert f"{script}:" in failed.stderr and "nothing is not defined" in failed.stderr
 
 
+@pytest.mark.nightly
 def test_progress_is_shown_and_an_interrupted_run_is_cancelled(server, tmp_path):
     script = tmp_path / "endless.py"
     script.write_text(

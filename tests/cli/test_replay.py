@@ -34,6 +34,7 @@ newer_kernel[(1,)](torch.empty(1, device="cuda"))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_capture_is_ranked_and_what_has_no_result_says_why(captured, server, tmp_path, monkeypatch, capsys):
     shutil.copytree(captured.folder, tmp_path / "kernels")

@@ -114,6 +114,7 @@ def test_a_backup_that_is_made_while_jobs_run_is_restored(settings, tmp_path, na
         assert list(store.verify()) == []
 
 
+@pytest.mark.nightly
 def test_a_backup_overwrites_nothing_and_is_not_restored_over_a_store(settings, tmp_path):
     with closing(open_store_of(settings)) as store:
         record_id = store_result(store, 1)

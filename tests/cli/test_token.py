@@ -3,11 +3,13 @@
 import os
 import re
 
+import pytest
 from forms import urls_of
 
 from .conftest import SIGNATURE, run
 
 
+@pytest.mark.nightly
 def test_a_token_is_made_listed_used_and_revoked(server, kernel, monkeypatch):
     monkeypatch.setitem(os.environ, "TRITON_EXPLORER_DATA_DIR", str(server.folder))
     for name, url in urls_of(server.folder).items():

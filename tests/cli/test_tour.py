@@ -22,6 +22,7 @@ def test_a_tour_that_is_none_is_refused(arguments, capsys):
     assert "layouts" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_tour_that_nobody_has_taken_is_saved(server, tmp_path):
     file = tmp_path / "new" / "tour.html"

@@ -71,6 +71,7 @@ def test_an_exercise_can_be_shown(exercise):
     assert {"stored_bytes", "loaded_bytes"} & {goal.run for goal in exercise.goals}
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @every_exercise
 def test_only_the_solution_meets_the_goals(services, judge, exercise):

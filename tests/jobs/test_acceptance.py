@@ -33,6 +33,7 @@ def closed_at_end():
     work_for(Caller())
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_redis_that_stalls_delays_only_who_is_counted(
     closed_at_end, tmp_path, postgresql, rabbitmq, redis, monkeypatch

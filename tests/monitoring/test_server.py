@@ -214,6 +214,7 @@ def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     ] == []
 
 
+@pytest.mark.nightly
 def test_stops_and_failures_are_counted_by_reason(server, endless):
     client = server.client()
     stopped = value_of(server, "triton_explorer_sandbox_stops_total", reason="time")

@@ -78,6 +78,7 @@ product[(1,)](x, x, x, 256, M=256, N=128, BLOCK=32, num_warps=4)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["cuda:75", "cuda:80", "cuda:86", "cuda:89", "cuda:90"])
 def test_any_installed_disassembler_lists_the_live_registers(services, vector_add, target):

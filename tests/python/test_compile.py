@@ -16,6 +16,7 @@ DOCUMENT = (ROOT / "docs/python.md").read_text(encoding="utf-8")
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.nightly
 def test_the_documented_program_works_without_a_server(tmp_path, monkeypatch):
     program, printed = re.findall(r"```(?:python|text)\n(.+?)```", DOCUMENT, re.DOTALL)[:2]
     (tmp_path / "scaling.py").write_text(program)

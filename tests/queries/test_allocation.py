@@ -193,6 +193,7 @@ def test_two_buffers_of_64_rows_take_the_same_columns(tensor_memory):
     assert memory["allocated_columns"] == 128
 
 
+@pytest.mark.nightly
 def test_scales_take_all_rows(tensor_memory):
     memory = tensor_memory(SCALED)
     found = sorted((each["type"], each["columns"], each["row_ranges"]) for each in memory["buffers"])

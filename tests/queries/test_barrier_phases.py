@@ -137,6 +137,7 @@ def test_each_turn_of_the_loop_completes_a_phase(ask, compile_source, target, tr
             assert lines[each["line"]]["source_lines"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("triton", TRITONS)
 @pytest.mark.parametrize(("target", "is_specialized"), [("cuda:90", False), ("cuda:100", True)])
 def test_a_persistent_program_fills_for_each_of_its_tiles(

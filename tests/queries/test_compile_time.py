@@ -55,7 +55,7 @@ def distances(x_ptr, y_ptr, out_ptr, ROWS: tl.constexpr):
     tl.store(out_ptr + rows, tl.sum(apart * apart, 1))
 
 x = torch.empty(1024, device="cuda")
-distances[(1,)](x, x, x, ROWS=512, num_warps=8)
+distances[(1,)](x, x, x, ROWS=256)
 """
 
 
@@ -108,7 +108,7 @@ def test_an_unrolled_loop_is_named_and_a_loop_helps(answer, triton):
 def test_the_tensor_of_an_operator_is_named_by_its_expression(answer):
     document = answer(DISTANCES)
     assert document["cause"]["text"].startswith(
-        "`x[:, None] - y[None, :]` in line 10 has 262,144 elements: on 256 threads, that is 1,024 elements "
+        "`x[:, None] - y[None, :]` in line 10 has 65,536 elements: on 128 threads, that is 512 elements "
     )
 
 

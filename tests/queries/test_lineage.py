@@ -84,6 +84,7 @@ ATTENTION_ORIGINS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("triton", TRITONS)
 def test_operations_of_an_attention_gradient(compile_source, follow, triton):
     record = compile_source(ATTENTION, triton=triton)

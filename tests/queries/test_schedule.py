@@ -67,6 +67,7 @@ def check(document, origins):
     return checked
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "target", "count"),
     [

@@ -142,6 +142,7 @@ def test_barriers_of_llvm_ir_and_sass_have_the_same_reasons(sums, ask):
     assert reasons("sass", r"BAR\.SYNC") == in_ptx
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("source", "target", "words"),
     [
@@ -246,6 +247,7 @@ ACCESS = re.compile(r"\b(tt\.|buffer_)(load|store)\b")
 ARITHMETIC = re.compile(r"\s+v_(pk_)?(fma|mul|add|sub|exp)\w*_f(16|32)")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("target", ["hip:gfx1100", "hip:gfx942", "hip:gfx950"])
 @pytest.mark.parametrize(
     "source",

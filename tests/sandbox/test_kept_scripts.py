@@ -387,7 +387,7 @@ def test_a_process_that_uses_much_memory_does_not_stay(open_scripts, settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+@pytest.mark.parametrize("target", ["cuda:90", pytest.param("hip:gfx942", marks=pytest.mark.nightly)])
 def test_a_kept_process_compiles_as_a_new_process_does(open_scripts, target):
     scripts = open_scripts(
         SandboxSettings(limits=Limits(leaves_copies=True), slots_per_version=1, kept_scripts=1)

@@ -83,6 +83,7 @@ def test_the_responses_that_were_not_sent_for_the_longest_time_make_room(respons
     assert responses.find(key()) is None
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_stored_text_is_sent_again_without_reading_it(tmp_path, vector_add):
     server = Server(tmp_path / "data")

@@ -65,6 +65,7 @@ def test_a_second_server_of_a_data_folder_is_refused(start, tmp_path):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.nightly
 def test_a_browser_that_leaves_in_the_middle_loses_nothing(start, vector_add):
     server = start()
     ticket = server.post({"source": vector_add, "target": "cuda:90"})
@@ -179,6 +180,7 @@ def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.nightly
 def test_without_a_sandbox_stored_results_are_served_and_the_server_says_what_to_do(
     start, tmp_path, vector_add, capfd
 ):

@@ -53,6 +53,7 @@ def example(name):
 SOURCES = {name: example(name) for name in SIZES} | {"atomic": ATOMIC}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SOURCES)
 def test_both_count_the_same_operations(interpret, services, name):
     """Padding counts in both, so that operations are equal; bytes are an upper bound if a load is masked."""
