@@ -1,7 +1,8 @@
 """The query for the first compiler pass after which the modules of two compilations differ for good.
 
 Two modules are equal here if both have the same operations: names of values, the order of operations and
-attributes of the module do not count. A difference that a later pass removes does not count either.
+attributes of the module do not count. A difference that a later pass removes does not count either. Passes
+whose module is not known are left out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from explorer.analysis.diff.stable import in_one_notation
+from explorer.errors import NotFound
 from explorer.queries.comparison import PassPairDocument, pass_pairs, stage_diff
 from explorer.queries.line_diff import DiffDocument
 from explorer.queries.pass_language import pass_language
@@ -88,8 +90,11 @@ def _last_different(
         ):
             parting = pair  # the pass after this one changed nothing: the same modules
             continue
-        old = before.text_after_pass(pair.before.index)
-        new = after.text_after_pass(pair.after.index)
+        try:
+            old = before.text_after_pass(pair.before.index)
+            new = after.text_after_pass(pair.after.index)
+        except NotFound:  # The module is not known. The pass before it is compared.
+            continue
         language = pass_language(before, pair.before.index)
         stable = in_one_notation(old), in_one_notation(new)
         diff = DiffDocument.of(old, new, "values", language, stable=stable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from explorer.analysis.layouts.conversion import ConversionCost, Movement, cost,
 from explorer.analysis.layouts.linear_layout import LinearLayout, NoSolution
 from explorer.analysis.layouts.scratch import Scratch, ScratchBuffer
 from explorer.analysis.memory.bank_conflicts import shared_access
+from explorer.errors import NotFound
 from explorer.model.answers import Operation
 from explorer.model.hardware import BANK_BYTES
 from explorer.queries.emission import Emission
@@ -75,7 +77,11 @@ class SharedAccessRow(msgspec.Struct, frozen=True):
 def conversions(survey: Survey, record: Record) -> list[ConversionRow]:
     """Analyze every conversion between layouts, in the order of the text."""
     allocations = record.result.allocations
-    scratch = Scratch(allocations, record.text_after_pass(allocations[0].pass_index) if allocations else "")
+    text = ""
+    if allocations:
+        with suppress(NotFound):  # Without the module, no conversion has a buffer.
+            text = record.text_after_pass(allocations[0].pass_index)
+    scratch = Scratch(allocations if text else (), text)
     return [
         _conversion(survey, operation, scratch)
         for operation in survey.answer.operations
