@@ -1,4 +1,4 @@
-"""Results that tests open instead of compiling: of the gallery, the tours, the exercises and `sources.py`.
+"""Results that tests open instead of compiling, by the newest Triton: of the gallery, tours and `sources.py`.
 
 `python tests/recorded_results.py` compiles them into a data folder that is kept (`kept.py`). Servers and
 applications of the tests start with a copy of it. A test that is about compiling uses a source of its own.
@@ -19,7 +19,6 @@ from tritons import TRITONS
 
 from explorer import create_app
 from explorer.examples import load_examples
-from explorer.exercises import load_exercises
 from explorer.model import Request
 from explorer.services import services_of
 from explorer.settings import Settings
@@ -31,7 +30,6 @@ _PROCESSES = 2
 #: What the requests are made from, and what stores their results.
 _SOURCES = (
     "explorer/tours",
-    "explorer/exercises",
     "explorer/store",
     "explorer/sandbox",
     "tests/sources.py",
@@ -41,20 +39,14 @@ _SOURCES = (
 
 def requests() -> Iterator[Request]:
     """Yield the requests of the recorded results, some of them more than once."""
-    for triton in TRITONS:
-        yield Request(SCALE, "cuda:90", triton)
-        yield Request(TORCH_PROGRAM, "cuda:90", triton)
-        for example in load_examples():
-            for target in REPRESENTATIVES if triton == TRITONS[0] else REPRESENTATIVES[:1]:
-                yield Request(example.source, target, triton)
-        for tour in load_tours():
-            yield from (request_of(step.launch, triton) for step in tour.steps)
-        for exercise in load_exercises():
-            launch = exercise.launch
-            for source in (launch.source, exercise.solved_source):
-                yield Request(
-                    source, launch.target, triton, kernel=launch.kernel, options=dict(launch.options)
-                )
+    newest = TRITONS[0]
+    yield Request(SCALE, "cuda:90", newest)
+    yield Request(TORCH_PROGRAM, "cuda:90", newest)
+    for example in load_examples():
+        for target in REPRESENTATIVES:
+            yield Request(example.source, target, newest)
+    for tour in load_tours():
+        yield from (request_of(step.launch, newest) for step in tour.steps)
 
 
 def copy_recorded_results(folder: Path) -> None:

@@ -325,6 +325,7 @@ def add_triton_version(copy: ChangedCopy) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_triton_version(copy: ChangedCopy) -> None:
     copy.check("add_triton_version", most_files=1)
     makes = subprocess.run(
@@ -353,6 +354,7 @@ def add_stage(copy: ChangedCopy) -> None:
     copy.tested_by("tests/test_documentation.py::test_every_stage_is_documented_in_the_order_of_the_page")
 
 
+@pytest.mark.nightly
 def test_a_stage_in_a_new_language(copy: ChangedCopy, vector_add: str) -> None:
     copy.check("add_stage", most_files=5)
     server = copy.server

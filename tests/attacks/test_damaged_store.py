@@ -153,6 +153,7 @@ def command(folder, *arguments):
     )
 
 
+@pytest.mark.nightly
 def test_the_command_finds_damage_and_repairs_it(broken_app, broken, source):
     index = compile_(broken, source)
     folder = services_of(broken_app).settings.data_dir
@@ -171,6 +172,7 @@ def test_the_command_finds_damage_and_repairs_it(broken_app, broken, source):
     assert command(folder, "check").returncode == 0
 
 
+@pytest.mark.nightly
 def test_the_command_prunes_beside_a_server(broken_app, broken, source):
     index = compile_(broken, source)
     folder = services_of(broken_app).settings.data_dir

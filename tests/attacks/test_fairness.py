@@ -39,6 +39,7 @@ def refusals(answers):
     return [answer for answer in answers if answer.status not in (200, 202)]
 
 
+@pytest.mark.nightly
 def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):
     """Two jobs of one client and one of another: one of the three has a lower priority."""
     server = Server(tmp_path, slots=2, wall_limit_seconds=300, cpu_limit_seconds=300)
@@ -104,6 +105,7 @@ def test_interactive_jobs_overtake_a_batch(server, vector_add):
     assert client.document(batch[-1].document)["status"] == "queued"
 
 
+@pytest.mark.nightly
 def test_an_honest_user_is_never_refused(server):
     """Four pages compile seven configurations each, two of them at the same time."""
 

@@ -414,7 +414,9 @@ def make_old(folder):
         os.utime(path, (hour_ago, hour_ago))
 
 
-@pytest.mark.parametrize("form", ["folder", pytest.param("s3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "form", ["folder", pytest.param("s3", marks=[pytest.mark.slow, pytest.mark.nightly])]
+)
 def test_a_store_that_is_filled_many_times_over_stays_bounded(request, tmp_path, form):
     """Results, answers and requests without a result, in a store that other servers may share."""
     data, quota, cache = tmp_path / "data", 4 * MEBIBYTE, MEBIBYTE

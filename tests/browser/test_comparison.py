@@ -104,6 +104,7 @@ def test_what_differs_is_said_in_brief(visitor: Visitor, pair: str) -> None:
     assert rows.count() > shown
 
 
+@pytest.mark.nightly
 def test_stages_are_shown_side_by_side(visitor: Visitor, pair: str) -> None:
     # A stage, with what differs in its lines.
     page = visitor()

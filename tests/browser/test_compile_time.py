@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from actions import Visitor, expect_accessible, wait_for_result
 from playwright.sync_api import expect
 
 
+@pytest.mark.nightly
 def test_the_times_and_the_elements_per_thread_lead_to_passes_and_lines(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=compile_time")

@@ -237,6 +237,7 @@ def test_a_configuration_that_fails_says_why_and_several_targets_are_compared(vi
     expect(section.get_by_role("group", name="AMD").get_by_label("gfx942")).to_be_checked()
 
 
+@pytest.mark.nightly
 def test_cells_are_checked_by_their_type(visitor: Visitor) -> None:
     page = visitor()
     by_hand(page)

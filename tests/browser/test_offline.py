@@ -287,6 +287,7 @@ def test_the_file_is_accessible_and_fits(scale_file: Path, offline: Callable[...
     assert violations(page, rules=SIZE_RULES) == []
 
 
+@pytest.mark.nightly
 def test_hostile_text_stays_text(saved: Saved, offline: Callable[..., Page]) -> None:
     attacks = [
         "</script><script>document.title='owned'</script>",

@@ -156,6 +156,7 @@ def test_the_form_of_a_change_follows_the_width(page: Page, visitor: Visitor, ho
     expect(page.get_by_role("listbox", name="Passes")).to_be_visible()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("width", "shares"),
     [

@@ -132,7 +132,15 @@ def test_a_server_that_starts_is_waited_for(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "who", ["nobody", "another program", "another version", "a server that fails", "a server that takes less"]
+    "who",
+    [
+        "nobody",
+        "another program",
+        *(
+            pytest.param(each, marks=pytest.mark.nightly)
+            for each in ("another version", "a server that fails", "a server that takes less")
+        ),
+    ],
 )
 def test_without_a_server_that_can_do_it_the_command_does_it(capfd, kernel, monkeypatch, who):
     healthy = {"status": "ok", "version": version("triton-explorer"), "tritons": list(installed_versions())}
@@ -372,6 +380,7 @@ def test_guesses_are_printed_with_their_reasons_and_what_to_type(ask, kernel):
     assert (again.stdout, again.stderr) == (result.stdout, "")
 
 
+@pytest.mark.nightly
 def test_a_failure_names_the_version_that_compiles(ask, kernel):
     kernel.write_text(
         KERNEL.replace("tl.arange(0, BLOCK)", "tl.arange(0, BLOCK) + tl.sum(tl.arange(0, BLOCK))[:]")

@@ -61,7 +61,9 @@ def without_times(run):
 @pytest.mark.parametrize(
     ("what", "is_asked"),
     [
-        (["--measure", "check", "--benchmark", "--size", "size=4096"], True),
+        pytest.param(
+            ["--measure", "check", "--benchmark", "--size", "size=4096"], True, marks=pytest.mark.nightly
+        ),
         pytest.param(["--repeats", "1001"], True, marks=pytest.mark.nightly),
         pytest.param(["--device", "gpu"], False, marks=pytest.mark.nightly),
     ],

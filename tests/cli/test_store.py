@@ -87,6 +87,7 @@ def jobs(store):
         thread.join()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["backup", "backup.tar"])
 def test_a_backup_that_is_made_while_jobs_run_is_restored(settings, tmp_path, name):
     with closing(open_store_of(settings)) as store:

@@ -42,6 +42,7 @@ def test_after_ttir_fewer_stages_and_warps_may_help_too(names):
     assert names(STAGED.replace("num_stages=3", "num_stages=5")) == ("failed", expected)
 
 
+@pytest.mark.nightly
 def test_only_a_few_numbers_of_stages_are_offered(names):
     status, found = names(STAGED.replace("num_stages=3", "num_stages=20"))
     assert status == "failed"

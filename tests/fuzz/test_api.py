@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("TRITON_EXPLORER_FUZZ_EXAMPLES", "2"))
+EXAMPLES = int(os.environ.get("TRITON_EXPLORER_FUZZ_EXAMPLES", "1"))
 #: A request or an answer may take longer on a busy machine.
 ANSWER_SECONDS = 60
 CHECKS: list[Callable[..., bool | None]] = [

@@ -72,6 +72,7 @@ def operand(operation, layouts, memory):
     return None
 
 
+@pytest.mark.nightly
 def test_our_algebra_agrees_with_the_compilers_at_every_place(survey):
     assert survey["checked"] > share(survey, 100)
     assert survey["wrong"] == []

@@ -106,6 +106,7 @@ def test_without_a_disassembler_for_the_binary_it_says_what_to_install(services,
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_kernel_with_all_registers_has_live_registers_and_the_warning_of_its_assembler(services):
     for version in services.versions:

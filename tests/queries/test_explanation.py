@@ -76,9 +76,8 @@ def test_a_pass_that_was_left_out_is_the_one_that_parts(compile_source, compile_
         assert f"registers per thread {old.registers} → {new.registers}" in effects["text"]
 
 
-def test_a_module_that_is_not_known_leaves_the_explanation(compile_source, explain):
-    many = compile_source(SUMS)
-    few = compile_source(SUMS.replace("num_warps=8", "num_warps=1"))
+def test_a_module_that_is_not_known_leaves_the_explanation(compile_source, explain, vector_add):
+    many, few = (compile_source(vector_add, num_warps=each) for each in (8, 4))
     last = max(many.result.passes)
     entries = tuple(
         msgspec.structs.replace(each, text=None, omitted="printing it takes too long")

@@ -430,6 +430,7 @@ def test_a_project_below_a_hidden_folder_is_served_and_what_stands_beside_it_sta
         assert log.text.strip() == "[True, False, False]"
 
 
+@pytest.mark.nightly
 def test_a_job_runs_beside_a_thousand_open_files():
     limit, greatest = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, greatest), greatest))

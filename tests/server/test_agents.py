@@ -101,6 +101,7 @@ def test_requests_of_other_sites_are_refused(server):
     assert answer.document["id"] == 1
 
 
+@pytest.mark.nightly
 def test_a_command_without_a_server_compiles_by_itself(vector_add):
     async def compile_it():
         async with Client(stdio("--server", "none")) as client:

@@ -76,6 +76,7 @@ def test_a_reachable_server_runs_on_gpus_for_roles_only(served):
     assert server.get("/healthz")["devices"]["gpu"]["available"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_each_client_has_a_quota_of_each_day(served):
     server, compilation = served(proxies=PROXY, gpu_runs="all", gpu_day_seconds="0.000001")

@@ -57,6 +57,7 @@ def assert_refused(response, what):
     assert re.search(rf"Try again in {seconds} seconds\.", problem["detail"])
 
 
+@pytest.mark.nightly
 def test_only_new_work_counts(limited, api_of):
     api, other = api_of(1), api_of(2)
     sources = [f"x = {number}\n" for number in range(LIMIT)]
