@@ -37,10 +37,11 @@ def wait_for_result(page: Page, status: str = "complete") -> None:
 
 
 def compiled(page: Page, source: str, **request: object) -> str:
-    """Ask for the result of a source, which a recorded result has at once, and return its id."""
+    """Return the id of the finished result of a source. A recorded result is there at once."""
     document = {"source": source, "target": "cuda:90", **request}
     ticket = page.request.post("/api/v1/compilations", data=document)
     expect(ticket).to_be_ok()
+    page.request.get(ticket.json()["events"], timeout=COMPILE_TIMEOUT_MS)
     name: str = ticket.json()["id"]
     return name
 
