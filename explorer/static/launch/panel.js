@@ -307,8 +307,8 @@ class LaunchPanel extends Pane {
         <p class="hint"
           >Types in order; “:16” means divisible by 16, “:1” equal to 1, a plain number is a constexpr.</p
         >`;
-    if (draft.mode === "form") return this.loadRare()?.argumentForm(draft, explained, adjust) ?? nothing;
-    if (launch) {
+    const isByHand = draft.mode === "form";
+    if (launch && !isByHand) {
       const chosen = draft.config ?? launch.config ?? null;
       const configured = kernel?.configs.find(({ index }) => index === chosen)?.arguments ?? {};
       const values = launch.arguments.map((each) =>
@@ -317,19 +317,19 @@ class LaunchPanel extends Pane {
       const within = specializationOf(kernel)?.within_2_gib ?? [];
       return values.length ? argumentTable(values, explained, within) : nothing;
     }
-    if (!kernel?.parameters.length) return nothing;
-    // A change of a guess begins to enter the arguments by hand.
-    const guess = { ...draft, ...guessOf(kernel, specializationOf(kernel)) };
+    if (!isByHand && !kernel?.parameters.length) return nothing;
+    const rare = this.loadRare();
+    if (!rare) return nothing;
+    const guess = isByHand || !kernel ? draft : { ...draft, ...guessOf(kernel, specializationOf(kernel)) };
+    // A change of a guess begins to enter the arguments by hand, in the same controls: the focus stays.
     const enter = (/** @type {Partial<Draft>} */ changes) =>
-      adjust({ ...guess, kernel: kernel.name, mode: "form", ...changes });
+      adjust(isByHand ? changes : { ...guess, kernel: kernel?.name, mode: "form", ...changes });
     const confirm = () => {
       enter({ guessed: {} });
       void compileNow();
     };
-    const rare = this.loadRare();
-    if (!rare) return nothing;
     return html`${rare.argumentForm(guess, explained, enter)}${
-      canCompile
+      canCompile && !isByHand
         ? html`<button
             type="button"
             class="button small confirm-guesses"
