@@ -1,4 +1,4 @@
-"""Results that tests open instead of compiling, by the newest Triton: of the gallery, tours and `sources.py`.
+"""Results that tests open instead of compiling: of the gallery, the tours and `sources.py`.
 
 `python tests/recorded_results.py` compiles them into a data folder that is kept (`kept.py`). Servers and
 applications of the tests start with a copy of it. A test that is about compiling uses a source of its own.
@@ -39,14 +39,15 @@ _SOURCES = (
 
 def requests() -> Iterator[Request]:
     """Yield the requests of the recorded results, some of them more than once."""
-    newest = TRITONS[0]
-    yield Request(SCALE, "cuda:90", newest)
-    yield Request(TORCH_PROGRAM, "cuda:90", newest)
-    for example in load_examples():
-        for target in REPRESENTATIVES:
-            yield Request(example.source, target, newest)
-    for tour in load_tours():
-        yield from (request_of(step.launch, newest) for step in tour.steps)
+    for triton in TRITONS:
+        yield Request(SCALE, "cuda:90", triton)
+        yield Request(TORCH_PROGRAM, "cuda:90", triton)
+        for example in load_examples():
+            # A first visit shows the version of the recorded profiles, which need not be the newest.
+            for target in REPRESENTATIVES if triton == TRITONS[0] else ("cuda:90",):
+                yield Request(example.source, target, triton)
+        for tour in load_tours():
+            yield from (request_of(step.launch, triton) for step in tour.steps)
 
 
 def copy_recorded_results(folder: Path) -> None:
