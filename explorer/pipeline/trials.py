@@ -30,6 +30,7 @@ from explorer.pipeline.compiler_queries.isolation import CompilerRefused, call_i
 from explorer.pipeline.fake_gpu import RecordedLaunch
 from explorer.pipeline.functions import called_functions
 from explorer.pipeline.guesses import Guess
+from explorer.pipeline.import_stubs import find_stub
 from explorer.pipeline.lowering import Lowering
 from explorer.pipeline.module import FoundKernel
 
@@ -245,10 +246,12 @@ def with_heuristics(interface: Any, guesses: Guesses) -> Guesses:
         if isinstance(interface, Heuristics):
             values = {name: _stand_in(guess) for name, guess in guesses.items()}
             for name, compute in interface.values.items():
-                # A heuristic that needs more than types and sizes does not change the guess.
+                # A heuristic that needs more than types and sizes, or a missing module, changes no guess.
                 with contextlib.suppress(Exception):
-                    values[name] = compute(values)
-                    guesses = {**guesses, name: Guess(Constant(values[name]), _BY_HEURISTICS, True)}
+                    value = compute(values)
+                    if find_stub([value]) is None:
+                        values[name] = value
+                        guesses = {**guesses, name: Guess(Constant(value), _BY_HEURISTICS, True)}
         interface = getattr(interface, "fn", None)
     return guesses
 

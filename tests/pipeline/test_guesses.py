@@ -232,6 +232,14 @@ def test_a_guess_has_its_reason_with_the_line():
     assert guess(HEAD + HEURISTIC).described.guesses["EVEN"] == "Computed by the heuristics decorator."
 
 
+def test_a_heuristic_of_a_missing_module_changes_no_guess():
+    source = HEAD + HEURISTIC.replace('args["n"] % 16 == 0', 'is_even(args["n"])')
+    described = guess(f"from absent import is_even\n{source}").described
+    value = next(each.value for each in described.arguments if each.name == "EVEN")
+    assert isinstance(value, bool | int)
+    assert described.guesses["EVEN"] != "Computed by the heuristics decorator."
+
+
 def test_the_reason_for_an_offset_is_the_line_that_has_it():
     reasons = guess(HEAD + OFFSETS).described.guesses
     lines = ["", *(HEAD + OFFSETS).splitlines()]
