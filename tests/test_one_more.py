@@ -442,7 +442,7 @@ def add_tour(copy: ChangedCopy) -> None:
     copy.write("explorer/tours/measured/stores.json", measured)
     copy.tested_by(
         "tests/tours/test_tours.py::test_a_step_can_be_shown[stores-1]",
-        "tests/tours/test_tours.py::test_what_a_step_claims_is_true_of_every_triton[stores-1]",
+        f"tests/tours/test_tours.py::test_what_a_step_claims_is_true_of_every_triton[stores-1-{TRITONS[0]}]",
         "tests/tours/test_tours.py::test_a_tour_ends_with_what_was_measured[stores]",
         "tests/tours/test_tours.py::test_what_was_measured_is_of_this_launch_and_as_claimed[stores-1]",
     )

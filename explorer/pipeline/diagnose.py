@@ -51,6 +51,9 @@ _ADVICE_ABOUT_GLOBAL = (
     "Triton does not promise to support it forever."
 )
 
+#: Triton compiles a function that returns a value until a pass lowers the end of a kernel.
+_RETURNS_VALUE = "failed to legalize operation 'tt.return'"
+
 #: Messages about features that later versions of Triton do not have.
 _REMOVED = re.compile(r"\bha(?:ve|s) been removed\b|too many indices for tensor of rank \d")
 
@@ -60,7 +63,8 @@ def diagnose(
 ) -> Diagnostic:
     """Return the diagnostic for a failure during lowering, with its source line.
 
-    `messages` are the messages of the compiler's C++ code; `ptx` is the input of the assembler.
+    `messages` are the messages of the compiler's C++ code; a message that the diagnostic replaces is removed.
+    `ptx` is the input of the assembler.
     """
     from triton.compiler.errors import CompilationError
     from triton.runtime.errors import PTXASError
@@ -71,6 +75,11 @@ def diagnose(
     worked_on = error.worked_on if isinstance(error, PassFailed) else None
     first_line = worked_on.lines[0] if worked_on else specialization.described.line
     for message in messages:
+        if message.message.startswith(_RETURNS_VALUE):
+            text = f"{specialization.jit_function.__name__} returns a value. A kernel returns nothing."
+            hint = "Choose a kernel that calls it, or store the value in memory in place of the return."
+            messages.remove(message)
+            return dataclasses.replace(message, message=text, line=message.line or first_line, hint=hint)
         if message.severity == "error":
             hint = _hint(message.message) or (worked_on.words if worked_on and not message.line else "")
             return dataclasses.replace(

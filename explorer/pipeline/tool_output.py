@@ -30,6 +30,10 @@ _MESSAGE = re.compile(
 _ERROR_WITHOUT_PLACE = re.compile(r"^(?:error|python[\d.]*: \S+:\d+: .*?(?=: Assertion `)): (.+)$")
 #: MLIR appends the operation to a message, and LLVM the source line with a caret.
 _CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
+#: The pass manager repeats that a pass has failed. The message of the pass says why.
+_REPEATED_FAILURE = re.compile(
+    r"Failures have been detected while processing an MLIR|Pipeline failed while executing"
+)
 #: The last words of LLVM and MLIR before they abort: a fatal error, a failed assertion, or code that must
 #: never be reached, whose reason is in the line before.
 _LAST_WORDS = re.compile(
@@ -115,7 +119,7 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
             path, row, column = message["path"], int(message["line"]), int(message["column"])
             body = line[message.end() :].strip()
             skipping = bool(_CONTINUATION.search(body))
-            if skipping:
+            if skipping or _REPEATED_FAILURE.match(body):
                 continue
             own = number_of(path, row)
             severity = cast(Severity, message["severity"])

@@ -77,6 +77,18 @@ def test_what_is_refused_is_said_on_its_line(body, line, message, last_stage):
     assert events[-1].status == "failed"
 
 
+def test_a_function_that_returns_a_value_is_no_kernel():
+    function = (
+        "import triton\nimport triton.language as tl\n\n@triton.jit\ndef square(x):\n    return x * x\n"
+    )
+    events: list[Event] = []
+    perform(Request(function, "cuda:90", ""), events.append)
+    (error,) = errors(events)
+    assert error.message == "square returns a value. A kernel returns nothing."
+    assert error.line == 6
+    assert stages(events) == ["ast", "ttir", "ttgir"]
+
+
 def test_a_kernel_that_needs_too_much_shared_memory_is_shown_whole():
     body = (
         "    rows = tl.arange(0, 128)\n"
