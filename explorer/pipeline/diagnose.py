@@ -51,7 +51,7 @@ _ADVICE_ABOUT_GLOBAL = (
     "Triton does not promise to support it forever."
 )
 
-#: Triton compiles a function that returns a value until a pass lowers the end of a kernel.
+#: Triton accepts a kernel that returns a value until the pass that lowers `tt.return`.
 _RETURNS_VALUE = "failed to legalize operation 'tt.return'"
 
 #: Messages about features that later versions of Triton do not have.

@@ -1,4 +1,4 @@
-"""Finding the modules that a script lacks: each gets a stub (see `import_stubs`).
+"""Gives a stub to each module that a script imports and that is not installed (see `import_stubs`).
 
 Imports that the script tries, with a branch for their absence, are not replaced.
 """
@@ -23,6 +23,7 @@ from types import FrameType, ModuleType
 import triton
 
 from explorer.model import Diagnostic
+from explorer.pipeline import import_stubs
 from explorer.pipeline.import_stubs import Absence, ImportStub
 from explorer.pipeline.user_files import ABOVE, shown_name
 from explorer.pipeline.user_source import is_users, number_of
@@ -34,6 +35,7 @@ OPTIONAL_PACKAGES = ("pytest", "matplotlib", "pandas")
 UNUSED_COMPILERS = ("torch._dynamo", "torch._inductor")
 
 _SKIPPED_FRAMES = ("<frozen importlib", "<frozen zipimport")
+_IMPORTERS = (__file__, import_stubs.__file__, importlib.__file__)
 _FIND_SPEC_FILE = importlib.util.find_spec.__code__.co_filename
 #: The folders of Python, of this program and of the packages that come with it.
 _LIBRARIES = (
@@ -131,7 +133,7 @@ def _importer() -> FrameType | None:
         file = frame.f_code.co_filename
         if is_users(file) or (file.startswith("/") and not file.startswith(_LIBRARIES)):
             return frame
-        is_import = file in (__file__, importlib.__file__) or file.startswith(_SKIPPED_FRAMES)
+        is_import = file in _IMPORTERS or file.startswith(_SKIPPED_FRAMES)
         if not is_import or file == _FIND_SPEC_FILE:  # `find_spec` tests whether a module exists.
             return None
         frame = frame.f_back

@@ -383,7 +383,7 @@ def diagnostic_at(error: BaseException | None) -> Diagnostic:
 
 
 def _refusal_of_arguments(error: SystemExit) -> str:
-    """Return the message with which argparse or click has refused the script's arguments; "": none has."""
+    """Return the message with which argparse or click has refused the script's arguments, or ""."""
     refusal: Any = error.__context__  # click before 8.5 exits while it handles its error
     message = ""
     trace = error.__traceback__

@@ -308,7 +308,8 @@ def _calls(
     indirect: set[str] = set()
     for mark in found:
         if mark.name == "parametrize":
-            names, sets = _parameter_sets(*mark.args, **mark.kwargs)
+            most = _MOST_COMPARED if words else MOST_SETS
+            names, sets = _parameter_sets(*mark.args, most=most, **mark.kwargs)
             choices.append(sets)
             is_indirect = mark.kwargs.get("indirect", False)
             indirect.update(names if is_indirect is True else is_indirect or ())
@@ -327,11 +328,13 @@ def _calls(
     return list(itertools.islice(wanted, MOST_SETS))
 
 
-def _parameter_sets(argnames: Any, argvalues: Any, **_options: Any) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the names and the sets of `pytest.mark.parametrize`, without the sets that are skipped."""
+def _parameter_sets(
+    argnames: Any, argvalues: Any, *, most: int, **_options: Any
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the names and the first sets of `pytest.mark.parametrize`, without the sets that are skipped."""
     names = [name.strip() for name in argnames.split(",")] if isinstance(argnames, str) else list(argnames)
     sets = []
-    for each in itertools.islice(argvalues, _MOST_COMPARED):
+    for each in itertools.islice(argvalues, most):
         if isinstance(each, _Parameters):
             if any(isinstance(mark, Mark) and mark.skips() for mark in each.marks):
                 continue

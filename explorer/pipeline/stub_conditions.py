@@ -1,6 +1,6 @@
 """Answers of missing modules about the target: whether a condition holds, and the compute capability.
 
-A missing module does not say what `is_hopper()` means. Its name does: the words of the name decide.
+A missing module does not say what `is_hopper()` means. The words of its name decide.
 """
 
 from __future__ import annotations

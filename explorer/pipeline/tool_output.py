@@ -30,7 +30,7 @@ _MESSAGE = re.compile(
 _ERROR_WITHOUT_PLACE = re.compile(r"^(?:error|python[\d.]*: \S+:\d+: .*?(?=: Assertion `)): (.+)$")
 #: MLIR appends the operation to a message, and LLVM the source line with a caret.
 _CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
-#: The pass manager repeats that a pass has failed. The message of the pass says why.
+#: The pass manager repeats that a pass has failed.
 _REPEATED_FAILURE = re.compile(
     r"Failures have been detected while processing an MLIR|Pipeline failed while executing"
 )
@@ -109,6 +109,7 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
     """Split a tool's output into messages with a position in the user's files, and the rest.
 
     A message with a position in another file keeps its text, with the position in front, and has no line.
+    Beside an error of a pass, the messages of the pass manager that the pass has failed are left out.
     """
     diagnostics: list[Diagnostic] = []
     rest: list[str] = []
@@ -119,7 +120,7 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
             path, row, column = message["path"], int(message["line"]), int(message["column"])
             body = line[message.end() :].strip()
             skipping = bool(_CONTINUATION.search(body))
-            if skipping or _REPEATED_FAILURE.match(body):
+            if skipping:
                 continue
             own = number_of(path, row)
             severity = cast(Severity, message["severity"])
@@ -130,4 +131,6 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
             diagnostics.append(Diagnostic("error", complaint[1], stage))
         elif not skipping and line.strip() and not _CONTINUATION.search(line):
             rest.append(line)
-    return diagnostics, "\n".join(rest)
+    own_words = [each for each in diagnostics if not _REPEATED_FAILURE.match(each.message)]
+    has_error = any(each.severity == "error" for each in own_words)
+    return own_words if has_error else diagnostics, "\n".join(rest)

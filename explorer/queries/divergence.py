@@ -1,8 +1,8 @@
 """The query for the first compiler pass after which the modules of two compilations differ for good.
 
 Two modules are equal here if both have the same operations: names of values, the order of operations and
-attributes of the module do not count. A difference that a later pass removes does not count either. Passes
-whose module is not known are left out.
+attributes of the module do not count. A difference that a later pass removes does not count either. A pass
+whose module is not known is left out, so the pass that is found can be a later pass than the first.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from multiprocessing.connection import Connection
@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn
 
 import msgspec
 
-from explorer.errors import NotAnswerable, ResultTooLarge
+from explorer.errors import ExplorerError, NotAnswerable, ResultTooLarge
 from explorer.jobs.caller import current_caller, work_for
 from explorer.jobs.fairness import Check, do_nothing
 from explorer.jobs.isolated_process import (
@@ -162,7 +162,7 @@ class _Prepared:
 def _serve(process: Conversation, computed: list[Asked], subject: Subject, cached: Cached) -> Iterator[Found]:
     """Send a process the requested data, and yield its answers, until it ends.
 
-    `computed` has the queries that the process answers at the moment, each for the query before it.
+    `computed` has the queries that the process answers at the moment, the innermost last.
     """
     with closing(_Prepared(subject.compiler, process.check)) as prepared:
         yield from _serve_prepared(process, computed, subject, cached, prepared)
@@ -187,8 +187,9 @@ def _serve_prepared(
                 process.send(record.read(message.text))
             case "prepare":
                 assert message.request is not None
-                if not cached(_query(message.text), {}):
-                    prepared.prepare(message.request)
+                with suppress(ResultTooLarge):  # a refused query needs no answer of the compiler
+                    if cached(_query(message.text), {}) is None:
+                        prepared.prepare(message.request)
             case "ask":
                 assert message.request is not None
                 send_record(prepared.ask(message.request, process.check))
@@ -208,7 +209,10 @@ def _serve_prepared(
                 else:
                     process.send(known)
             case "found":
-                yield *computed.pop(), process.receive()
+                query, parameters = computed.pop()
+                if (message.text, message.parameters) != (query.name, dict(parameters)):
+                    raise ExplorerError(f"The answer to {message.text} came in place of {query.name}.")
+                yield query, parameters, process.receive()
             case "unanswered":
                 computed.pop()
             case "end":

@@ -79,7 +79,7 @@ def conversions(survey: Survey, record: Record) -> list[ConversionRow]:
     allocations = record.result.allocations
     text = ""
     if allocations:
-        with suppress(NotFound):  # Without the module, no conversion has a buffer.
+        with suppress(NotFound):  # Without the module, the buffers are not known.
             text = record.text_after_pass(allocations[0].pass_index)
     scratch = Scratch(allocations if text else (), text)
     return [

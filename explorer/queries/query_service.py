@@ -28,7 +28,7 @@ _MOST_LOOKUPS = 8
 #: The seconds for which a query that exceeded a limit is refused, and the number of remembered queries.
 _REFUSAL_SECONDS = 600.0
 _MOST_REFUSALS = 1_000
-#: The number of other answers that an answer can use without them, because they exceed a limit.
+#: The number of other answers that an answer can lack because they exceed a limit.
 _MOST_REFUSED_ANSWERS = 3
 
 
@@ -236,8 +236,8 @@ class QueryService:
     def _compute(self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool) -> bytes:
         """Compute an answer. Store it, and the other answers that it used, also if it fails after them.
 
-        If another answer that it uses exceeds a limit, it is computed again without this other answer, and
-        not stored: later, the other answer may be computed.
+        If another answer that it uses exceeds the limit of time, the answer is computed again without the
+        other answer. It is not stored then: the other answer is only refused for some minutes.
         """
         record = subject.record
         key = _key(query, subject.records, subject.parameters)
@@ -254,14 +254,20 @@ class QueryService:
                 refused[exceeded] = error.detail
 
     def _compute_once(
-        self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool, refused: Mapping[str, str]
+        self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool, refused: dict[str, str]
     ) -> bytes:
+        """Compute an answer without the refused answers. Add the answers that were refused before to them."""
         record = subject.record
+        own = _key(query, subject.records, subject.parameters)
         found: dict[str, bytes] = {}
         stored = _StoredAnswers(self._store, record)
 
         def cached(other: Query, parameters: Mapping[str, str]) -> bytes | None:
             key = _key(other, subject.records, parameters)
+            try:
+                self._check_not_refused(record, key)
+            except ResultTooLarge as error:
+                refused[key] = error.detail
             if key in refused:
                 raise ResultTooLarge(refused[key])
             return found.get(key) or stored.find(key)
@@ -269,9 +275,10 @@ class QueryService:
         document = b""
         try:
             for other, parameters, document in self._workers.find(query, subject, cached, is_awaited):
-                if refused and other is query:
+                key = _key(other, subject.records, parameters)
+                if refused and key == own:
                     break
-                found[_key(other, subject.records, parameters)] = document
+                found[key] = document
                 if sum(map(len, found.values())) > _MOST_PENDING_BYTES and is_cached:
                     self._store.keep_answers(record, found)
                     found.clear()
