@@ -100,19 +100,9 @@ class ChangedCopy:
     @cached_property
     def _test_output(self) -> str:
         """The output of the tests of all changes, in which a line names the outcome of each test."""
-        options = (
-            "-q",
-            "-rfEp",
-            "-p",
-            "no:cacheprovider",
-            "-n",
-            "0",
-            "-m",
-            "",
-            "--continue-on-collection-errors",
-        )
+        options = ("-q", "-rfEp", "-p", "no:cacheprovider", "-n", "0", "--continue-on-collection-errors")
         tests = chain.from_iterable(self._tests.values())
-        done = self._run("-m", "pytest", *options, *tests)
+        done = self._run("-m", "pytest", *options, "-m", "", *tests)  # with nightly tests
         return done.stdout + done.stderr
 
     def _run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

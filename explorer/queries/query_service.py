@@ -248,7 +248,7 @@ class QueryService:
             except LimitExceeded as error:
                 exceeded = _key(error.query, subject.records, error.parameters)
                 self._refuse(record, exceeded, error.detail)
-                if exceeded == key or len(refused) == _MOST_REFUSED_ANSWERS:
+                if exceeded == key or len(refused) >= _MOST_REFUSED_ANSWERS:
                     self._refuse(record, key, error.detail)
                     raise
                 refused[exceeded] = error.detail

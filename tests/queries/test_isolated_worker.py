@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from explorer.errors import NotAnswerable, NotFound, Unavailable
+from explorer.errors import NotAnswerable, NotFound, ResultTooLarge, Unavailable
 from explorer.jobs.isolated_process import Limits
 from explorer.model import Allocation, Answer, Buffer, Done, Request
 from explorer.model.answers import Lineage, ModuleOrigins
-from explorer.queries import QueryService, Subject, allocation, changes, lineage, saved_answers
+from explorer.queries import QueryService, Subject, allocation, changes, lineage, registers, saved_answers
 from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.store import PassEntry, Record, StageEntry, open_store
-from explorer.store.entries import StageLocations
+from explorer.store.entries import BinaryEntry, StageLocations
 
 pytestmark = pytest.mark.slow
 
@@ -148,6 +148,20 @@ def test_a_query_beyond_a_limit_leaves_the_other_answers_of_a_saved_page(tmp_pat
     assert b"too much time or memory" in gzip.decompress(base64.b64decode(problem))
     assert f"{api}/source" in saved.numbers
     assert f"{api}/compile_time" not in saved.problems
+
+
+def test_a_refused_answer_of_the_compiler_leaves_the_other_answers_of_a_saved_page(finders):
+    record = subject_of(ALLOCATED + "}\n").record
+    with_binary = replace(record, entries=(BinaryEntry("cubin", 1, "text"), *record.entries))
+
+    def cached(query, parameters):
+        if query is registers.QUERY:  # it is prepared, too
+            raise ResultTooLarge("It is refused.")
+
+    *_, (_, _, stages) = finders.find(saved_answers.PARTS[1], Subject((with_binary,), {}, None), cached)
+    saved = msgspec.json.decode(stages, type=saved_answers.SavedAnswers)
+    assert saved.problems["/api/v1/compilations/id/registers"] == 422
+    assert "/api/v1/compilations/id/source" in saved.numbers
 
 
 def test_who_counts_the_changes_of_large_modules_keeps_their_alignment():
