@@ -72,8 +72,15 @@ def with_stage_text(record: Record, stage: str, text: str) -> Alter:
 
 
 def long_module(operations: int) -> str:
-    """Return a module with a chain of operations, each of which uses the result of the one before."""
-    lines = (f"    %v{i} = arith.addi %v{i - 1}, %v{i - 1} : i32" for i in range(1, operations))
+    """Return a module with chains of a hundred operations, each of which uses the result of the one before.
+
+    A longer chain exceeds the stack of a browser's worker, depending on how far its code has been optimized.
+    """
+    lines = (
+        f"    %v{i} = arith.addi %v{before}, %v{before} : i32"
+        for i in range(1, operations)
+        for before in [i - 1 if i % 100 else 0]
+    )
     first = "    %v0 = arith.constant 1 : i32"
     body = "\n".join([first, *lines])
     return f"module {{\n  tt.func public @long() {{\n{body}\n    tt.return\n  }}\n}}\n"

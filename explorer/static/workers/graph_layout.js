@@ -1,7 +1,8 @@
 /**
  * Lays out graphs by Graphviz, compiled to WebAssembly, off the page's own thread.
  *
- * In: `{number, dot}`. Out: `{number, svg}`, or `{number, problem}`.
+ * In: `{number, dot}`. Out: `{number, svg}`, or `{number, problem}`. Graphviz recurses along a chain of nodes, and the
+ * stack of a worker ends after about 4,000 of them.
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 
@@ -10,6 +11,12 @@ addEventListener("message", async ({ data: { number, dot } }) => {
     const graphviz = await Graphviz.load();
     postMessage({ number, svg: graphviz.dot(dot) });
   } catch (error) {
-    postMessage({ number, problem: error instanceof Error ? error.message : String(error) });
+    const words = error instanceof Error ? error.message : String(error);
+    postMessage({
+      number,
+      problem: words.includes("call stack") ? "its longest path has too many nodes" : words,
+    });
+    // A program that was stopped in the middle cannot be called again.
+    Graphviz.unload();
   }
 });
