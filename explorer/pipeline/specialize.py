@@ -1,7 +1,8 @@
 """Selects the specialization to compile: by the launch, the arguments or the signature of a request.
 
 In: the contents of a source and a request. Out: a specialization, as the just-in-time compiler would make it.
-Without a launch and arguments, the first kernel is compiled with guesses.
+Without a launch and arguments, the first kernel is compiled with guesses, also if the script ended with an
+error before a launch. That error is the only one if the guesses do not compile.
 """
 
 from __future__ import annotations
@@ -62,7 +63,6 @@ def resolve(found: SourceContents, request: Request, target: Target) -> Speciali
         launch = choose_launch(found, request, kernel)
         if launch is not None:
             return _from_launch(launch, request, target)
-        _refuse_broken(found)
     elif request.launch is not None:
         raise user_error("A request has either a launch or arguments, not both.")
     return _from_arguments(kernel or found.kernels[0], found, request, target)
@@ -235,12 +235,14 @@ def _from_arguments(
         return _record(kernel, chosen, dict(full), config_index, target)
 
     if request.arguments is None:
-        guesses = fit_guesses(
+        guesses, problem = fit_guesses(
             kernel,
             preset,
             target,
             lambda guesses: recorded(choices_of(guesses)),
         )
+        if problem:
+            _refuse_broken(found)
         specialization = _specialization(kernel, recorded(choices_of(guesses)), request, None)
         reasons = {name: guess.reason for name, guess in guesses.items()}
         return replace(specialization, described=replace(specialization.described, guesses=reasons))

@@ -68,10 +68,11 @@ def fit_guesses(
     preset: dict[str, Any],
     target: Target,
     record: Callable[[Guesses], RecordedLaunch],
-) -> Guesses:
+) -> tuple[Guesses, str]:
     """Return guesses for the arguments of a kernel that the compiler accepts, if some are found.
 
-    `preset` has the settings of the autotune configuration. `record` returns the launch for guesses.
+    The text is the compiler's problem with them, "" if it accepts them. `preset` has the settings of the
+    autotune configuration. `record` returns the launch for guesses.
     """
     guesses = {
         parameter.name: kernel.guesser.guess(parameter.name) for parameter in kernel.jit_function.params
@@ -92,8 +93,8 @@ class _Trials:
         self._record = record
         self._end = time.perf_counter() + _TIME_LIMIT_SECONDS
 
-    def fit(self, guesses: Guesses) -> Guesses:
-        """Return `guesses` with the changes that the compiler needs."""
+    def fit(self, guesses: Guesses) -> tuple[Guesses, str]:
+        """Return `guesses` with the changes that the compiler needs, and its problem with them."""
         guesses = self._completed(guesses)
         [outcome] = self._try([guesses])
         while outcome.problem or outcome.shared_bytes > self._limit:
@@ -102,7 +103,7 @@ class _Trials:
             if better is None:
                 break
             guesses, outcome = better
-        return guesses
+        return guesses, outcome.problem
 
     @property
     def _limit(self) -> int:

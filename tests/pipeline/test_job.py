@@ -197,3 +197,29 @@ def test_the_pass_in_which_it_fails_is_the_last_one():
     assert [each.failed for each in passes] == [False] * (len(passes) - 1) + [True]
     assert len(passes) > 10
     assert f"(pass {passes[-1].name})" in errors(events)[-1].message
+
+
+BROKEN = """
+weights = open("weights.bin").read()
+kernel[(1,)](weights, BLOCK=64)
+"""
+
+
+def told_of_script(body):
+    """The errors, the stages and the outcome of a job."""
+    events: list[Event] = []
+    perform(Request(HEAD + body + BROKEN, "cuda:90", ""), events.append)
+    assert isinstance(events[-1], Done)
+    return errors(events), stages(events), events[-1].status
+
+
+def test_a_script_that_ends_before_a_launch_costs_no_stage():
+    [error], made, outcome = told_of_script("    tl.store(x_ptr + offsets, x)\n")
+    assert (error.line, error.message.partition(":")[0]) == (10, "FileNotFoundError")
+    assert {"ttgir", "ptx"} <= set(made)
+    assert outcome == "complete"
+
+
+def test_a_consequence_of_the_error_of_a_script_is_not_reported():
+    [error], _, outcome = told_of_script("    tl.store(x_ptr + offsets, weights)\n")
+    assert (error.line, outcome) == (10, "failed")
