@@ -377,6 +377,12 @@ def test_the_panel_says_where_the_arguments_come_from(page: Page) -> None:
     set_source(page, KERNEL)
     expect(title).to_have_text("Launch · guessed", timeout=COMPILE_TIMEOUT_MS)
     expect(hint).to_contain_text("The source has no launch")
+    set_source(page, f'{KERNEL}\nopen("weights.bin")\n')
+    expect(hint).to_contain_text("The script ends with an error at line", timeout=COMPILE_TIMEOUT_MS)
+    page.keyboard.press("Control+Enter")
+    wait_for_result(page)
+    expect(page.locator("status-bar")).to_contain_text("1 error")
+    expect(hint).to_contain_text("The script ends with an error at line")
 
 
 @pytest.mark.nightly

@@ -74,6 +74,8 @@ export function launchState(kernel, launch) {
   if (launch) return { title: `Launch · found at ${lineWords(draft, launch.line)}`, hint: "" };
   return {
     title: "Launch · guessed",
-    hint: "The source has no launch: arguments with a ? are guessed. Change them here, or add a launch.",
+    hint: error
+      ? `The script ends with an error at ${lineWords(draft, error.line)}, before it launches the kernel: arguments with a ? are guessed.`
+      : "The source has no launch: arguments with a ? are guessed. Change them here, or add a launch.",
   };
 }

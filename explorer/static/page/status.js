@@ -68,7 +68,8 @@ class StatusBar extends HTMLElement {
     // The numbers of the previous result would seem to belong to the failure.
     const resources = failure ? null : result?.document.resources;
     const diagnostics = latest?.document.diagnostics ?? [];
-    const remarks = ["warning", "remark", "note"]
+    // A failure has its error in the source and in the log, which its words open.
+    const remarks = [...(outcome === "failed" ? [] : ["error"]), "warning", "remark", "note"]
       .map((severity) => ({
         severity,
         count: diagnostics.filter((each) => each.severity === severity).length,
