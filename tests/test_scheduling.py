@@ -29,6 +29,7 @@ def test_it(number):
 CRASHES = {"aborts": "os.abort()", "hangs": "ctypes.CDLL(None).sleep(60)"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crash", CRASHES)
 def test_all_other_tests_run(tmp_path: Path, crash: str) -> None:
     """Groups of eight and of one in two processes. Each process crashes in the middle of its second group."""

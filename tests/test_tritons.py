@@ -44,6 +44,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_version_is_added_listed_and_removed(
     wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,6 +64,7 @@ def test_a_version_is_added_listed_and_removed(
     assert list((tmp_path / "tritons").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
@@ -99,6 +101,7 @@ def test_what_is_missing_is_said_before_pip_runs(
         tritons.add("3.7.9", tmp_path / "file" / "tritons")
 
 
+@pytest.mark.slow
 def test_an_index_that_cannot_be_reached_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tritons, "NEEDED_BYTES", 1)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
@@ -119,6 +122,7 @@ def test_the_version_of_the_interpreter_is_not_removed(tmp_path: Path) -> None:
         tritons.remove(own, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_folder_in_the_way_is_not_touched(wheels: Path, tmp_path: Path) -> None:
     write_wheel(wheels, "3.7.9")
     mine = tmp_path / "tritons" / "3.7.9" / "mine"

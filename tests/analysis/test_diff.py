@@ -174,6 +174,7 @@ def with_insertions(lines: list[str], share: float) -> tuple[list[str], int]:
     return result, inserted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [2_000, 30_000])
 def test_a_large_module(lines):
     before = module(lines)
@@ -183,6 +184,7 @@ def test_a_large_module(lines):
     assert taken.seconds < 3
 
 
+@pytest.mark.slow
 def test_texts_with_nothing_in_common_end_too():
     before = "".join(f"a {index % 7}\n" for index in range(60_000))
     after = "".join(f"a {index % 5}\n" for index in range(60_000, 0, -1))
@@ -291,6 +293,7 @@ def test_two_loads_are_not_one():
     assert count_changes(RENAMED_END, after) == (1, 2)
 
 
+@pytest.mark.slow
 def test_the_time_grows_as_the_text_does():
     """Test with a module of 20,000 lines in which every value has another name."""
     seconds = []

@@ -117,6 +117,7 @@ def path_of(app, record_id, what):
     return services_of(app).settings.data_dir.resolve() / "blobs" / f"{address}.zst"
 
 
+@pytest.mark.slow
 @DAMAGE
 def test_a_result_with_a_damaged_text_is_computed_again(broken_app, broken, source, damage):
     index = compile_(broken, source)
@@ -132,6 +133,7 @@ def test_a_result_with_a_damaged_text_is_computed_again(broken_app, broken, sour
     assert broken.get(f"{address}/stages/ttgir").get_data() == before
 
 
+@pytest.mark.slow
 def test_a_result_with_a_damaged_journal_is_computed_again(broken_app, broken, source):
     index = compile_(broken, source)
     address = f"/api/v1/compilations/{index['id']}"
@@ -185,6 +187,7 @@ def test_the_command_prunes_beside_a_server(broken_app, broken, source):
     assert "There is no folder" in command(folder / "nothing", "prune").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--quota", "--keep-days"])
 @pytest.mark.parametrize("amount", ["-1", "nan", "inf", "all"])
 def test_an_amount_that_is_none_is_refused(tmp_path, option, amount):

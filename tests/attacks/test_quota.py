@@ -77,6 +77,7 @@ def open_limited(tmp_path):
         store.close()
 
 
+@pytest.mark.slow
 def test_a_flood_stays_within_the_quota(open_limited, tmp_path):
     store = open_limited(total_bytes=4 * MEBIBYTE)
     pruner = Pruner(store)
@@ -100,6 +101,7 @@ def test_a_flood_stays_within_the_quota(open_limited, tmp_path):
     assert (oldest.status, oldest.is_final) == ("queued", False)  # its link computes it again
 
 
+@pytest.mark.slow
 def test_a_flood_removes_the_results_of_its_own_client_only(open_limited):
     store = open_limited(total_bytes=20 * MEBIBYTE, client_bytes=MEBIBYTE)
     theirs, _ = store_result(store, "theirs", NEIGHBOR)
@@ -118,6 +120,7 @@ def test_a_flood_removes_the_results_of_its_own_client_only(open_limited):
     assert not is_kept(store, store.submit(request_of(0)).id)
 
 
+@pytest.mark.slow
 def test_what_others_refer_to_is_kept(open_limited):
     store = open_limited(total_bytes=MEBIBYTE)
     kept, _ = store_result(store, "retained", NEIGHBOR)
@@ -280,6 +283,7 @@ def test_a_result_that_is_being_stored_is_not_removed(open_limited):
     assert store.prune().blobs == 1
 
 
+@pytest.mark.slow
 def test_pruning_and_jobs_at_once_lose_nothing(open_limited):
     store = open_limited(total_bytes=40 * MEBIBYTE)
     stored, is_over = [], threading.Event()
@@ -320,6 +324,7 @@ print("read", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_the_blobs_of_another_process_are_not_removed(open_limited, tmp_path):
     store = open_limited()
     command = [sys.executable, "-c", OTHER_PROCESS, str(tmp_path)]
@@ -371,6 +376,7 @@ def test_what_a_full_queue_refuses_is_not_stored(full_queue, tmp_path):
     assert all(store.known(Request(source, "cuda:90", "3.9.0")) is None for source in sources)
 
 
+@pytest.mark.slow
 def test_a_full_store_answers_507_and_opens_what_it_has(tmp_path, vector_add):
     settings = Settings(data_dir=tmp_path, slots=1, store_quota_bytes=MEBIBYTE)
     with closing(open_store(tmp_path)) as store:
@@ -468,6 +474,7 @@ def test_answers_about_a_retained_result_do_not_fill_the_store(open_limited):
     assert not store.pruning_is_due.is_set()
 
 
+@pytest.mark.slow
 def test_texts_that_are_too_young_to_be_removed_cost_no_further_results(open_limited, tmp_path):
     store, other = open_limited(total_bytes=4 * MEBIBYTE), open_limited()
     other.batch().add("used by another process")  # so that young texts stay

@@ -2,13 +2,13 @@
 
 import time
 from dataclasses import replace
-from threading import Event, Thread
+from threading import Event, Semaphore, Thread
 
 import pytest
 from sqlalchemy import event
 
 from explorer.errors import NotFound, QueueFull, StoreError, Unavailable
-from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, SandboxRunner, local
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.consumer import Consumer, Station
 from explorer.jobs.distributed import DistributedQueue
@@ -585,3 +585,17 @@ def test_a_compilation_by_a_worker_needs_few_statements(desk, request_):
     desk.queue.complete(replace(request_, source=f"{request_.source}\n# another"))
     assert worker.count <= 30
     assert web.count <= 35
+
+
+@does_jobs_itself
+def test_a_store_that_does_not_answer_does_not_end_the_renewal_of_leases(open_desk, monkeypatch):
+    renewals = Semaphore(0)
+
+    def fail(_store):
+        renewals.release()
+        raise StoreError("The database does not answer.")
+
+    monkeypatch.setattr(local, "RENEWAL_SECONDS", 0.01)
+    monkeypatch.setattr(Store, "renew_reservation", fail)
+    open_desk()
+    assert all(renewals.acquire(timeout=10) for _ in range(3))

@@ -71,6 +71,7 @@ def redis_url(request):
     return request.getfixturevalue("empty_redis").url if request.param == "redis" else ""
 
 
+@pytest.mark.slow
 def test_it_works_when_the_refusal_says(redis_url):
     rates = Rates({"compilations": 2}, redis_url, window_seconds=2)
     assert accepted(rates, "a", 2) == 2
@@ -135,6 +136,7 @@ def test_a_redis_that_stalls_costs_one_wait(empty_redis):
     assert time.monotonic() - begin < 5  # of 100 × 0.5 s
 
 
+@pytest.mark.slow
 def test_a_redis_that_was_never_there_is_no_obstacle():
     assert accepted(Rates({"runs": 2}, "redis://127.0.0.1:1/0"), "a", 3, "runs") == 2
 

@@ -26,6 +26,7 @@ LINES = st.lists(st.one_of(st.sampled_from(PIECES.split(" ")), st.text(max_size=
 TEXTS = st.lists(LINES, max_size=6).map("\n".join)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 @given(text=TEXTS)
 def test_lines_keep_every_character(language, text):
@@ -37,6 +38,7 @@ def test_lines_keep_every_character(language, text):
         assert all(left[0] != right[0] for left, right in pairwise(line))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", DISTINCT)
 @given(lines=st.lists(LINES.map(lambda line: line.replace("\n", " ")), max_size=8), data=st.data())
 def test_any_run_of_lines_reads_as_in_the_whole(language, lines, data):
@@ -129,6 +131,7 @@ def test_python_ast():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", DISTINCT)
 @pytest.mark.parametrize(
     "unit",

@@ -8,6 +8,8 @@ import sys
 import time
 from contextlib import suppress
 
+import pytest
+
 from explorer.pipeline.forked_copy import ForkedCopy
 
 MEBIBYTE = 1 << 20
@@ -56,6 +58,7 @@ def test_a_copy_yields_the_processor_if_it_has_a_limit_of_memory():
     assert list(ForkedCopy(priorities()).values()) == [os.nice(0)]
 
 
+@pytest.mark.slow
 def test_the_wait_for_a_processor_does_not_count():
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(processors)})

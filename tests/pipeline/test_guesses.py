@@ -192,6 +192,7 @@ def compiles(specialization: Specialization, source: str, target=HOPPER) -> list
     return [event.name for event in events if isinstance(event, Stage)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "signature"),
     [
@@ -258,6 +259,7 @@ def test_a_pointer_that_only_an_offset_is_added_to_is_one_by_its_name():
     assert described.guesses["bias_ptr"] == "By its name."
 
 
+@pytest.mark.slow
 def test_blocks_shrink_until_they_fit_into_shared_memory():
     source = HEAD + STAGED
     specialization = guess(source)
@@ -302,6 +304,7 @@ def test_a_kernel_that_the_compiler_refuses_fails_with_its_message():
         compiles(specialization, source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel", [MATMUL, GATHER, DROPOUT, GROUPED], ids=["matmul", "gather", "dropout", "grouped"]
 )
@@ -311,6 +314,7 @@ def test_guesses_compile_for_amd(kernel):
     assert compiles(guess(source, target), source, target)[-1] == "amdgcn"
 
 
+@pytest.mark.slow
 def test_the_innermost_stride_of_each_address_is_one():
     (kernel,) = load(HEAD + STRIDED, HOPPER).kernels
     strides = {

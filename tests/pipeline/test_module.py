@@ -339,6 +339,7 @@ def test_a_refused_argument_is_named_and_the_kernels_are_listed(arguments, messa
     assert "parse_args()" in script.splitlines()[error.line - 1]
 
 
+@pytest.mark.slow
 def test_a_compile_by_the_script_is_a_launch_without_a_grid(tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")

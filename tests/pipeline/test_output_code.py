@@ -86,6 +86,7 @@ def one(events, kind):
     return found
 
 
+@pytest.mark.slow
 def test_output_code_is_compiled_as_its_compiler_would():
     events = performed(OUTPUT_CODE)
     (kernel,) = one(events, Inspection).kernels
@@ -176,6 +177,7 @@ def test_a_line_that_takes_long_is_named_and_not_marked():
     assert (error.severity, error.line) == ("error", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_time")
 def test_a_script_may_wait_for_a_processor(monkeypatch):
     clock = iter([0.0, 0.1])

@@ -222,6 +222,7 @@ def test_without_launch_and_arguments_guesses_are_taken():
 # --- problems of a request --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "wishes", "message", "line"),
     [

@@ -60,6 +60,7 @@ def test_the_text_of_a_stage_gives_the_same_machine_code(gallery, example, targe
         assert (resources.registers, resources.warps) == (original.registers, original.warps)
 
 
+@pytest.mark.slow
 def test_instructions_link_to_the_lines_of_the_source(texts):
     text = texts["ttgir"]
     line = next(number for number, line in enumerate(text.splitlines(), 1) if "arith.addf" in line)

@@ -176,6 +176,7 @@ def test_the_blobs_of_a_batch_are_not_removed(blobs):
     assert blobs.remove_unreferenced(set) == 2
 
 
+@pytest.mark.slow
 def test_blobs_that_are_written_while_they_are_removed_are_there_afterwards(blobs):
     texts = [f"text {number}" for number in range(200)]
     for text in texts:

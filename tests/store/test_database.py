@@ -55,6 +55,7 @@ def revision_of(engine):
         return connection.scalars(select(RevisionRow.revision)).one()
 
 
+@pytest.mark.slow
 def test_processes_may_start_at_the_same_moment(tmp_path, database_url, engine):
     command = [sys.executable, "-c", STARTER, str(tmp_path), database_url]
     processes = [

@@ -120,6 +120,7 @@ def test_tokens_are_not_stored(store, database_url, tmp_path):
     assert token not in holders
 
 
+@pytest.mark.slow
 def test_a_result_that_is_submitted_while_it_is_deleted_is_there_or_new(store):
     """No answer names a removed result."""
     both = threading.Barrier(2)

@@ -17,6 +17,7 @@ def admit_all(waiting):
     """Refuse no job."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_forms_start_jobs_in_one_order(tmp_path, database_url, seed):
     """Jobs come, start and end at random, with two slots and a reserve of one."""

@@ -182,6 +182,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "message"), FAILURES.items(), ids=FAILURES)
 def test_a_failure_says_why_and_what_to_do_in_time(open_s3, faulty_url, proxy, fault, message):
     blobs = open_s3(faulty_url)
@@ -228,6 +229,7 @@ def test_a_store_that_is_away_is_named_and_its_copies_are_read(open_s3, faulty_u
         stored(blobs, "new")
 
 
+@pytest.mark.slow
 def test_while_a_store_does_not_answer_only_one_request_waits_for_it(open_s3, faulty_url, proxy, monkeypatch):
     monkeypatch.setattr(s3_objects, "_PAUSE_SECONDS", 0.5)
     monkeypatch.setattr(s3_objects, "_SLOW_SECONDS", 0.5)

@@ -191,6 +191,7 @@ def test_a_transient_failure_gives_way_to_the_next_attempt(store):
     assert store.find(record.id).is_final
 
 
+@pytest.mark.slow
 def test_requests_whose_ids_begin_alike_get_longer_ones(store, monkeypatch):
     monkeypatch.setattr("explorer.store.address.SHORTEST_ID", 1)
     requests = [Request(str(number), "cuda:90", "3.9.0") for number in range(200)]

@@ -57,6 +57,7 @@ def test_stored_answers_are_used(old_app, query):
     assert services.query_service.cached(query, record, parameters) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ANSWERS)
 def test_every_answer_is_unchanged(client, address):
     response = client.get(f"/{address}")
@@ -95,6 +96,7 @@ def test_the_archive_has_the_same_files(client):
     assert now == before
 
 
+@pytest.mark.slow
 def test_the_page_can_be_saved(client):
     response = client.get(f"/api/v1/compilations/{COMPILATION}/export.html")
     assert response.status_code == 200

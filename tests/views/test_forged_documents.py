@@ -159,6 +159,7 @@ TOO_MUCH = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "field", "value", "reason"), TOO_MUCH, ids=[each[-1] for each in TOO_MUCH])
 def test_more_than_a_page_can_draw_is_refused_wherever_it_comes_from(name, field, value, reason):
     document = json.dumps({**WHOLE.get(name, {"reason": ""}), field: value})
@@ -168,6 +169,7 @@ def test_more_than_a_page_can_draw_is_refused_wherever_it_comes_from(name, field
         decode_document(name, document.encode())
 
 
+@pytest.mark.slow
 def test_as_much_as_a_run_tells_at_most_is_taken():
     names = [f"scope {number}" for number in range(MOST_SCOPE_NAMES)]
     scopes = (Scope(names[n % len(names)], n, 0, 0, float(n), 1.0) for n in range(MOST_SCOPES))
@@ -175,6 +177,7 @@ def test_as_much_as_a_run_tells_at_most_is_taken():
     assert decode_event(encode_event(event)) == event
 
 
+@pytest.mark.slow
 def test_every_list_of_every_document_has_a_bound():
     """Repeat the items of a document until it is refused."""
     unbounded = []

@@ -87,6 +87,7 @@ def test_the_name_of_an_instruction(text, opcode):
 numbers = st.one_of(st.integers(), st.sampled_from([2**64, 10**400]))
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.builds(

@@ -152,6 +152,7 @@ def test_inner_parts_are_folded_first():
     assert {end for edge in cut.graph.edges for end in (edge.tail, edge.head)} <= known
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_operations_are_cut_in_words():
     lines = [f"  %v{i} = arith.addi %v{i - 1}, %v{i - 1} : i32" for i in range(100_000)]
     text = "tt.func @f(%v-1: i32) {\n" + "\n".join(lines) + "\n}\n"
@@ -186,6 +187,7 @@ def test_without_operations_there_is_nothing_to_draw(text):
         data_flow(text)
 
 
+@pytest.mark.slow
 def test_deep_nesting_is_drawn():
     text = "scf.if %a {\n" * 5000 + "tt.f %a : i32\n" + "}\n" * 5000
     graph = data_flow(text)

@@ -1,5 +1,6 @@
 """Test dominators and loops against their definitions."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def test_what_has_two_entries_is_no_loop():
     assert find_loops([[1, 2], [2], [1]]).loops == []
 
 
+@pytest.mark.slow
 def test_many_blocks_take_no_recursion():
     count = 50_000
     nest = find_loops([[block + 1] for block in range(count - 1)] + [[0]])

@@ -153,6 +153,7 @@ def test_a_hint_promises_no_less_than_was_gained(name):
         assert hint.gain_ns is None or saved <= hint.gain_ns, (case.kernel, case.number)
 
 
+@pytest.mark.slow
 def test_a_table_that_contradicts_a_hint_hides_it():
     """With the table, no hint is shown that a configuration of the table contradicts."""
     hidden = 0

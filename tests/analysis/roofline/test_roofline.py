@@ -451,6 +451,7 @@ def numbers(value):
             yield from numbers(each)
 
 
+@pytest.mark.slow
 @given(facts)
 def test_absurd_facts_become_a_document_of_numbers(known):
     found = roofline(bare(**known))
