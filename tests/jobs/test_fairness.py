@@ -100,6 +100,16 @@ def test_an_item_that_is_hurried_keeps_its_age():
     assert queue.order() == ["b0", "a0"]
 
 
+def test_an_item_that_is_hurried_waits_behind_the_items_of_its_urgency():
+    seconds = [0.0]
+    queue = filled(FairQueue(1, clock=lambda: seconds[0]), "a", urgency=Urgency.BATCH)
+    seconds[0] = 10.0
+    queue.put("a1", Caller("a", urgency=Urgency.LIVE))
+    seconds[0] = 20.0
+    queue.hurry("a0", Urgency.LIVE)
+    assert queue.order() == ["a1", "a0"]
+
+
 def test_the_turn_of_a_client_that_has_gone_is_remembered():
     queue = filled(FairQueue(1), *"bc")
     assert started(queue) == ["b0", "c1"]
