@@ -55,7 +55,7 @@ test-programs: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/insta
   $(VENV)/installed-cluster $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python -m compileall -q explorer
 
-# Lint and the tests that need no server, browser, sandbox or compiler: two minutes at most.
+# Lint and the tests that need no server, browser, sandbox or compiler: about three minutes on two cores.
 check: lint
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) -m "not slow and not nightly" $(PYTEST)

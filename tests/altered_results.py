@@ -74,7 +74,7 @@ def with_stage_text(record: Record, stage: str, text: str) -> Alter:
 def long_module(operations: int) -> str:
     """Return a module with chains of a hundred operations, each of which uses the result of the one before.
 
-    A longer chain exceeds the stack of a browser's worker, depending on how far its code has been optimized.
+    A chain of 5,000 may exceed the stack of a browser's worker when the graph is laid out.
     """
     lines = (
         f"    %v{i} = arith.addi %v{before}, %v{before} : i32"

@@ -17,6 +17,8 @@ IDS = json.loads((FOLDER / "ids.json").read_text())
 ANSWERS = read_zip((FOLDER / "answers.zip").read_bytes())
 PAGES = {"compilation": "k", "capture": "k", "session": "s", "matrix": "m"}
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def open_restored(tmp_path):
@@ -38,7 +40,6 @@ def client(open_restored):
     return open_restored()
 
 
-@pytest.mark.slow
 def test_every_answer_is_unchanged(client):
     for address, before in ANSWERS.items():
         now = client.get(address)
@@ -49,27 +50,23 @@ def test_every_answer_is_unchanged(client):
             assert contains(now.get_json(), json.loads(before)), address
 
 
-@pytest.mark.slow
 def test_links_lead_to_their_results(client):
     for name, result_id in IDS.items():
         if (page := PAGES.get(name.split()[-1])) and "run" not in name:
             assert client.get(f"/{page}/{result_id}").status_code == 200, name
 
 
-@pytest.mark.slow
 def test_the_archive_has_the_same_files(client):
     now = read_zip(client.get(f"/api/v1/compilations/{IDS['compilation']}/archive.zip").data)
     assert now.keys() == read_zip((FOLDER / "archive.zip").read_bytes()).keys()
 
 
-@pytest.mark.slow
 def test_the_key_of_a_private_result_leads_to_it(client):
     request = {"source": SOURCE.format(value=1), "target": "cuda:90", "private": KEY}
     response = client.post("/api/v1/compilations", json=request)
     assert (response.status_code, response.get_json()["id"]) == (200, IDS["private compilation"])
 
 
-@pytest.mark.slow
 def test_an_equal_session_has_the_same_link(client):
     for kind in ("", "private "):
         kernels = [{"compilation": IDS[f"{kind}compilation"], "launches": 3}]
@@ -77,7 +74,6 @@ def test_an_equal_session_has_the_same_link(client):
         assert response.get_json()["id"] == IDS[f"{kind}session"]
 
 
-@pytest.mark.slow
 def test_a_retained_result_outlives_the_others(open_restored):
     client = open_restored(keep_days=1e-9)
     store = services_of(client.application).store
@@ -87,7 +83,6 @@ def test_a_retained_result_outlives_the_others(open_restored):
     assert not store.find(IDS["capture"]).is_final
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["", "private "])
 def test_the_token_deletes_sessions_and_matrices_with_their_parts(client, kind):
     for name in ("session", "matrix"):

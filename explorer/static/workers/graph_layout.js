@@ -1,8 +1,8 @@
 /**
  * Lays out graphs by Graphviz, compiled to WebAssembly, off the page's own thread.
  *
- * In: `{number, dot}`. Out: `{number, svg}`, or `{number, problem}`. Graphviz recurses along a chain of nodes, and the
- * stack of a worker ends after about 4,000 of them.
+ * In: `{number, dot}`. Out: `{number, svg}`, or `{number, problem}`. Graphviz recurses along a path: a path of 5,000
+ * nodes may exceed the stack of a worker.
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 
