@@ -45,8 +45,8 @@ _ARGUMENTS_HINT = (
     '--script-args "--rows 64".'
 )
 
-#: A timer of less than a microsecond would be none.
-_SHORTEST_TIMER_SECONDS = 0.01
+#: The shortest wait for the end of the script's time, and the wait until it is stopped again.
+_SHORTEST_TIMER_SECONDS = 0.1
 
 
 class _TooLong(BaseException):
@@ -280,6 +280,7 @@ class Script:
 
     def _report_stop(self, error: _TooLong) -> None:
         """Report that the time of the script is over. The results until then are kept."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
         stopped = f"The script was stopped after {script_seconds():g} seconds."
         if self._program is None:
             found = len(self._recorder.launches)
@@ -321,9 +322,10 @@ def _time_limit() -> Iterator[None]:
 
     def stop(_signal: int, _frame: object) -> None:
         remaining = end - own_seconds()
+        # The interpreter ignores an exception in a finalizer or a callback of the garbage collector.
+        signal.setitimer(signal.ITIMER_REAL, max(remaining, _SHORTEST_TIMER_SECONDS))
         if remaining <= 0:
             raise _TooLong
-        signal.setitimer(signal.ITIMER_REAL, max(remaining, _SHORTEST_TIMER_SECONDS))
 
     previous_handler = signal.signal(signal.SIGALRM, stop)
     previous_timer = signal.setitimer(signal.ITIMER_REAL, script_seconds())

@@ -177,6 +177,15 @@ def test_a_line_that_takes_long_is_named_and_not_marked():
     assert (error.severity, error.line) == ("error", 0)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("short_time")
+def test_a_script_is_stopped_although_a_finalizer_has_ignored_it():
+    finalizer = "import time\nclass Slow:\n    def __del__(self):\n        time.sleep(0.9)\nSlow()\n"
+    found = load(SCALE + finalizer + "while True: pass\n", HOPPER)
+    (error,) = found.diagnostics
+    assert f"Line {(SCALE + finalizer).count(chr(10)) + 1} of the source" in error.message
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_time")
 def test_a_script_may_wait_for_a_processor(monkeypatch):
