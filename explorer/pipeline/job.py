@@ -112,6 +112,7 @@ def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
         emit(Answer(json.dumps(to_plain(COMPILER_QUERIES[request.task](request, target)))))
         return "complete"
     from explorer.pipeline.module import load
+    from explorer.pipeline.repeated_launches import depends_on_target, for_target
     from explorer.pipeline.scopes import marked_lines, scopes_ignored_by_compiler
     from explorer.pipeline.specialize import resolve
     from explorer.pipeline.stage_source import find_stage_source
@@ -128,7 +129,11 @@ def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
         request.script_arguments,
         report=lambda text: emit(Progress(0, 0, text)),
     )
-    request = request_after_script(request)
+    later = request_after_script(request, lambda: not depends_on_target(found, target, request.assumed))
+    if later.target != request.target:
+        target = find_target(later.target)
+        found = for_target(found, target, later.assumed)
+    request = later
     emit(
         Inspection(
             tuple(kernel.info for kernel in found.kernels),

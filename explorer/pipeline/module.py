@@ -75,7 +75,10 @@ class FoundLaunch:
 
 @dataclass
 class SourceContents:
-    """The contents of a source. `namespace` has its global names, `output` what it printed."""
+    """The contents of a source. `namespace` has its global names, `output` what it printed.
+
+    `reads_target`: the script may do something else on another GPU of the vendor.
+    """
 
     kernels: list[FoundKernel] = field(default_factory=list)
     launches: list[FoundLaunch] = field(default_factory=list)
@@ -84,6 +87,7 @@ class SourceContents:
     namespace: dict[str, Any] = field(default_factory=dict)
     output: str = ""
     output_code: OutputCode | None = None
+    reads_target: bool = True
 
     @property
     def is_torch_program(self) -> bool:
@@ -165,6 +169,7 @@ def _execute(
         )
         with default_device("cuda") if uses_gpu else nullcontext():
             script.run()
+        found.reads_target = recorder.reads_target or uses_inductor or program is not None
         inductor.record_unlaunched(recorder, list(script.namespace.values()))
     found.diagnostics += script.diagnostics
     found.assumed = tuple(recorder.assumed.values())[:MOST_ASSUMED]
@@ -221,12 +226,13 @@ def _collect(
         kernels[id(jit_function)] = FoundKernel(info, jit_function, interface, guesser, autotuner)
     found.kernels = list(kernels.values())
     found.launches = [
-        _describe_launch(index, launch, kernels[id(launch.jit_function)])
+        describe_launch(index, launch, kernels[id(launch.jit_function)])
         for index, launch in enumerate(launches)
     ]
 
 
-def _describe_launch(index: int, launch: RecordedLaunch, kernel: FoundKernel) -> FoundLaunch:
+def describe_launch(index: int, launch: RecordedLaunch, kernel: FoundKernel) -> FoundLaunch:
+    """Return the launch with this number in the script, with its description."""
     info = Launch(
         index,
         kernel.info.name,

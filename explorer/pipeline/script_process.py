@@ -18,19 +18,23 @@ from explorer.pipeline import time_limit
 #: A shorter script is executed again: a copy costs the job some milliseconds, and memory.
 _SHORTEST_SCRIPT_SECONDS = 0.1
 
-_leave_copy: Callable[[], Request | None] | None = None
+_leave_copy: Callable[[bool], Request | None] | None = None
 
 
-def use(leave_copy: Callable[[], Request | None]) -> None:
-    """Leave copies with this function. In a copy it returns the request of a later job, otherwise None."""
+def use(leave_copy: Callable[[bool], Request | None]) -> None:
+    """Leave copies with this function. In a copy it returns the request of a later job, otherwise None.
+
+    Its argument says whether the later job may have another target of the same vendor.
+    """
     global _leave_copy
     _leave_copy = leave_copy
 
 
-def request_after_script(request: Request) -> Request:
+def request_after_script(request: Request, suits_targets: Callable[[], bool]) -> Request:
     """Return the request to go on with, after the script of a request has been executed.
 
-    This is `request` itself, and in a copy the request of a later job.
+    This is `request` itself, and in a copy the request of a later job. `suits_targets` says whether that may
+    have another target of the same vendor.
     """
     if (
         _leave_copy is None
@@ -38,7 +42,8 @@ def request_after_script(request: Request) -> Request:
         or time_limit.elapsed_seconds() < _SHORTEST_SCRIPT_SECONDS
     ):
         return request
+    suits = suits_targets()
     # A lock that another thread holds would never be released in the copy.
-    while len(list(Path("/proc/self/task").iterdir())) == 1 and (later := _leave_copy()) is not None:
+    while len(list(Path("/proc/self/task").iterdir())) == 1 and (later := _leave_copy(suits)) is not None:
         request = later
     return request

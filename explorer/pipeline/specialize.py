@@ -25,10 +25,11 @@ from explorer.pipeline.arguments import (
 )
 from explorer.pipeline.chosen_arguments import choose_arguments
 from explorer.pipeline.errors import UserError, user_error
-from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, TooManyLaunches, fake_gpu
+from explorer.pipeline.fake_gpu import RecordedLaunch
 from explorer.pipeline.module import FoundKernel, FoundLaunch, SourceContents
 from explorer.pipeline.output_code import torch_locations
 from explorer.pipeline.parameters import config_options
+from explorer.pipeline.repeated_launches import repeat_launch
 from explorer.pipeline.targets import triton_target
 from explorer.pipeline.trials import choices_of, fit_guesses
 
@@ -154,23 +155,8 @@ def _from_launch(launch: FoundLaunch, request: Request, target: Target) -> Speci
     check_config(launch.kernel, request.config)
     recorded = launch.recorded
     if request.options or request.config not in (None, recorded.config):
-        recorded = _launch_again(launch, request, target)
+        recorded = repeat_launch(launch, request, target)
     return _specialization(launch.kernel, recorded, request, launch.info)
-
-
-def _launch_again(launch: FoundLaunch, request: Request, target: Target) -> RecordedLaunch:
-    """Make the launch again, with another configuration or other options."""
-    call = launch.recorded.call
-    assert call is not None
-    with fake_gpu(target, request.assumed) as recorder:
-        recorder.config = request.config if request.config is not None else launch.recorded.config
-        recorder.overrides = dict(request.options)
-        try:
-            call.make()
-        except (Exception, NeedsValue, TooManyLaunches) as error:
-            if not recorder.launches:
-                raise user_error(f"{type(error).__name__}: {error}", launch.info.line) from error
-    return recorder.launches[0]
 
 
 def _specialization(

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 
 from explorer.errors import SandboxUnavailable, UnknownTriton
 from explorer.model import CANCELED, Diagnostic, Done, Event, Progress, Request, to_plain
@@ -25,7 +26,7 @@ from explorer.sandbox.launcher import Launcher, find_bubblewrap, launchers
 from explorer.sandbox.priority import yields
 from explorer.sandbox.self_test import attack
 from explorer.sandbox.settings import Limits, SandboxSettings
-from explorer.sandbox.slot_pool import PoolState, SlotPool, VersionPools
+from explorer.sandbox.slot_pool import PoolState, ScriptKey, SlotPool, VersionPools
 from explorer.sandbox.versions import InstalledVersions
 
 _log = logging.getLogger(__name__)
@@ -217,15 +218,19 @@ def _refusal(size_bytes: int, limit_bytes: int) -> list[Event]:
     ]
 
 
-def _script_of(request: Request, *, is_yielding: bool) -> str:
-    """Return what identifies the process of a script that jobs may share, or "" if this job has its own.
+def _script_of(request: Request, *, is_yielding: bool) -> ScriptKey | None:
+    """Return what identifies the process of a script that jobs may share, or None if this job has its own.
 
     A process keeps its priority, so jobs that yield have processes of their own.
     """
-    script = request.script
-    if script is None:
-        return ""
-    return hashlib.sha256(json.dumps([to_plain(script), is_yielding], sort_keys=True).encode()).hexdigest()
+    if (script := request.script) is None:
+        return None
+    backend = script.target.partition(":")[0]
+    keys = (
+        hashlib.sha256(json.dumps([to_plain(each), is_yielding], sort_keys=True).encode()).hexdigest()
+        for each in (script, replace(script, target=backend))
+    )
+    return ScriptKey(*keys)
 
 
 def _execute(
@@ -236,7 +241,7 @@ def _execute(
     def is_cancelled() -> bool:
         return cancelled.is_set() or pool.is_closed
 
-    script = _script_of(request, is_yielding=is_yielding) if pool.keeps_scripts else ""
+    script = _script_of(request, is_yielding=is_yielding) if pool.keeps_scripts else None
     done, has_results, began = Done("failed", 0, is_transient=True), False, time.monotonic()
     for is_last in (False, True):
         try:
@@ -244,7 +249,7 @@ def _execute(
                 if slot is None:
                     yield CANCELED
                     break
-                run = slot.run(request, is_cancelled, yields=is_yielding, keeps=bool(script))
+                run = slot.run(request, is_cancelled, yields=is_yielding, keeps=script is not None)
                 with closing(run) as events:
                     for event in events:
                         if isinstance(event, Done):

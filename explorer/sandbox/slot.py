@@ -154,19 +154,22 @@ class Slot:
             yield problem
             yield Done("failed", (time.monotonic() - started) * 1000, is_transient=True)
 
-    def wait_until_parked(self) -> int:
-        """Return the memory that the process of the script uses, in bytes, or 0 if it does not stay."""
+    def wait_until_parked(self) -> tuple[int, bool]:
+        """Return the memory that the process of the script uses, in bytes, or 0 if it does not stay.
+
+        The second value is whether its later jobs may have other targets of the same vendor.
+        """
         assert self._later is not None
-        used_bytes = 0
+        used_bytes = suits_targets = 0
         if linux.wait_for_input(self._later.fileno(), seconds=_PARK_SECONDS):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):
                 message = self._later.recv(_MESSAGE_BYTES)
-                used_bytes = int(message.removeprefix(PARKED) or 0)
+                used_bytes, suits_targets = map(int, message.removeprefix(PARKED).split())
         self._close_streams()
         self.has_script = used_bytes > 0
         if not self.has_script:
             self._kill_job()
-        return used_bytes
+        return used_bytes, bool(suits_targets)
 
     def next(self) -> None:
         """Prepare the process of the next job.

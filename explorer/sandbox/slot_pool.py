@@ -46,6 +46,14 @@ class PoolState:
     has_zygote: bool
 
 
+@dataclass(frozen=True)
+class ScriptKey:
+    """What identifies the process of a script: with its target, and for all targets of the vendor."""
+
+    one_target: str
+    any_target: str
+
+
 class VersionPools:
     """The pools of all Triton versions, whose jails start in one way. The first job creates a pool."""
 
@@ -147,11 +155,11 @@ class SlotPool:
         #: The idle slots, with the time since when; the slot that was used last is last.
         self._idle: list[tuple[Slot, float]] = []
         self._busy: set[Slot] = set()
-        #: The slots that keep the process of a script, by the script, with the time since when and the memory
-        #: in use, in bytes; the slot that was used last is last.
+        #: The slots that keep the process of a script, by a field of the script's key, with the time since
+        #: when and the memory in use, in bytes; the slot that was used last is last.
         self._keeping: dict[str, tuple[Slot, float, int]] = {}
         #: The scripts whose process may stay, as soon as its job has been cleaned up.
-        self._parking: set[str] = set()
+        self._parking: set[ScriptKey] = set()
         #: The slots that keep the process of a script, or do a later job of it. They are not counted.
         self._with_script: set[Slot] = set()
         #: The number of slots that are being started, or prepared for their next job.
@@ -176,11 +184,13 @@ class SlotPool:
         return self._settings.limits.leaves_copies and self._jail is not None
 
     @contextmanager
-    def slot(self, is_cancelled: Callable[[], bool], script: str = "") -> Iterator[Slot | None]:
+    def slot(
+        self, is_cancelled: Callable[[], bool], script: ScriptKey | None = None
+    ) -> Iterator[Slot | None]:
         """Lend a slot, or None if the job is cancelled first.
 
         `script` identifies what the job executes before its own work. The slot that keeps its process is
-        preferred; "": none.
+        preferred.
 
         Raises:
             SandboxUnavailable: the pool is closed, or no slot starts.
@@ -295,32 +305,36 @@ class SlotPool:
             self._replace(slot)
         return None
 
-    def _take_kept(self, script: str, is_cancelled: Callable[[], bool]) -> Slot | None:
+    def _take_kept(self, script: ScriptKey | None, is_cancelled: Callable[[], bool]) -> Slot | None:
         """Take the slot that keeps the process of a script, if there is one."""
+        if script is None:
+            return None
         with self._changed:
-            while script in self._parking and not is_cancelled():
+            while script.any_target in {each.any_target for each in self._parking} and not is_cancelled():
                 self._changed.wait(_CANCEL_LOOK_SECONDS)
-            slot, _, _ = self._keeping.pop(script, (None, 0.0, 0))
+            key = script.any_target if script.any_target in self._keeping else script.one_target
+            slot, _, _ = self._keeping.pop(key, (None, 0.0, 0))
             if slot is None:
                 return None
             self._busy.add(slot)
         if slot.is_alive():
             return slot
-        self._give_back(slot, "", is_broken=True)
+        self._give_back(slot, None, is_broken=True)
         return None
 
-    def _keep(self, slot: Slot, script: str) -> bool:
+    def _keep(self, slot: Slot, script: ScriptKey) -> bool:
         """Keep a slot for later jobs of its script, if the process of the script stays."""
-        used_bytes = slot.wait_until_parked()
+        used_bytes, suits_targets = slot.wait_until_parked()
+        key = script.any_target if suits_targets else script.one_target
         most_bytes = self._settings.kept_scripts_bytes
         ended: list[Slot] = []
         with self._changed:
             self._parking.discard(script)
             self._changed.notify_all()
-            stays = 0 < used_bytes <= most_bytes and not self._closed and script not in self._keeping
+            stays = 0 < used_bytes <= most_bytes and not self._closed and key not in self._keeping
             if stays:
                 self._with_script.add(slot)
-                self._keeping[script] = slot, time.monotonic(), used_bytes
+                self._keeping[key] = slot, time.monotonic(), used_bytes
                 while (
                     len(self._keeping) > self._settings.kept_scripts
                     or sum(used for _, _, used in self._keeping.values()) > most_bytes
@@ -333,9 +347,9 @@ class SlotPool:
 
     def _forget_scripts(self, is_over: Callable[[Slot, float], bool]) -> list[Slot]:
         """Remove the slots that keep a process, if `is_over` for the slot and the time since when."""
-        over = {script: slot for script, (slot, since, _) in self._keeping.items() if is_over(slot, since)}
-        for script in over:
-            del self._keeping[script]
+        over = {key: slot for key, (slot, since, _) in self._keeping.items() if is_over(slot, since)}
+        for key in over:
+            del self._keeping[key]
         return list(over.values())
 
     def _end(self, slot: Slot) -> None:
@@ -353,12 +367,12 @@ class SlotPool:
             self._background.submit(slot.close)
         self._start_in_background()
 
-    def _give_back(self, slot: Slot, script: str, *, is_broken: bool) -> None:
+    def _give_back(self, slot: Slot, script: ScriptKey | None, *, is_broken: bool) -> None:
         with self._changed:
             self._busy.discard(slot)
             self._changed.notify_all()
             if not self._closed:
-                if slot.may_stay:
+                if slot.may_stay and script is not None:
                     self._parking.add(script)
                 if slot not in self._with_script:
                     self._starting += 1
@@ -366,10 +380,10 @@ class SlotPool:
                 return
         slot.close()
 
-    def _prepare(self, slot: Slot, script: str, *, is_broken: bool) -> None:
+    def _prepare(self, slot: Slot, script: ScriptKey | None, *, is_broken: bool) -> None:
         """Prepare a slot for its next job, keep it for its script, or replace it."""
         is_extra = slot in self._with_script
-        if slot.may_stay and self._keep(slot, script):
+        if slot.may_stay and script is not None and self._keep(slot, script):
             if not is_extra:
                 self._start()
             return

@@ -131,7 +131,7 @@ class Warden:
         self._rules = rules
         self._owns_processes = jailed and limits.owns_processes
         self._folder = ""
-        self._copy = 0
+        self._copy, self._suits_targets = 0, False
         self._script = ScriptOutput()
         self._started: float | None = None
         self._verdict = b""
@@ -259,17 +259,18 @@ class Warden:
         Return False when no process can send more.
         """
         try:
-            number, descriptors, _, _ = socket.recv_fds(self._copies, _NUMBER_BYTES, 1)
+            message, descriptors, _, _ = socket.recv_fds(self._copies, _NUMBER_BYTES, 1)
         except OSError:  # The other end was closed before it had read everything.
             return False
         with contextlib.suppress(OSError, ValueError):
-            copy = int(number)
+            copy, suits_targets = map(int, message.split())
             if copy > 1 and copy != worker:
                 self._link.send(b"%s %d" % (memory.COPY, copy))
-                self._copy, self._script = copy, streams.read()
+                self._copy, self._suits_targets = copy, suits_targets == 1
+                self._script = streams.read()
         for descriptor in descriptors:  # The worker goes on when all ends are closed.
             os.close(descriptor)
-        return bool(number)
+        return bool(message)
 
     def _park(self) -> bool:
         """End all processes except for the copy, and stop it. Return whether that has worked."""
@@ -283,7 +284,8 @@ class Warden:
             self._link.send(b"%s %d" % (memory.PARKED, self._copy))
             while answer := self._link.recv(64):
                 if answer.startswith(memory.PARKED):  # Otherwise the job exceeded a limit at its very end.
-                    self._later.send(PARKED + answer.removeprefix(memory.PARKED))
+                    used = int(answer.removeprefix(memory.PARKED))
+                    self._later.send(PARKED + b" %d %d" % (used, self._suits_targets))
                     return True
         except OSError:  # User code has ended the copy, or the slot does not keep the job.
             pass

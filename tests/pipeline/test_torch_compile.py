@@ -197,6 +197,8 @@ def test_what_a_package_registers_remains_for_the_next_execution(tmp_path, monke
         assert not hasattr(torch.ops.made_up_by_the_script, "same")
 
 
+# The stop may come while a callback of the garbage collector is executed, which reports it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.nightly
 def test_a_program_that_takes_too_long_keeps_its_kernels_and_names_the_capture(monkeypatch):
     monkeypatch.setattr(time_limit, "_script_seconds", 8.0)

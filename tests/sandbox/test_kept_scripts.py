@@ -41,10 +41,10 @@ class Scripts:
     def __init__(self, sandbox):
         self.sandbox = sandbox
 
-    def run(self, job="", script=SCRIPT, **request):
+    def run(self, job="", script=SCRIPT, target="", **request):
         """Execute a job after a script."""
         version = self.sandbox.versions[0]
-        return Result(self.sandbox.run(Request(script, "", version, kernel=job, **request)))
+        return Result(self.sandbox.run(Request(script, target, version, kernel=job, **request)))
 
     def executed(self, script=SCRIPT, **request):
         """Return when the script of a job was executed."""
@@ -93,8 +93,8 @@ def scripts(shared, request):
     name = request.node.name
 
     class Own(Scripts):
-        def run(self, job="", script=SCRIPT, **request):
-            return super().run(job, f"{script}\n# {name}", **request)
+        def run(self, job="", script=SCRIPT, target="", **request):
+            return super().run(job, f"{script}\n# {name}", target, **request)
 
     return Own(shared.sandbox)
 
@@ -126,6 +126,16 @@ def test_another_script_or_another_owner_has_another_process(scripts):
         assert scripts.executed() not in {executed, *others}
     finally:
         yields.reset(token)
+
+
+def test_a_script_that_suits_all_targets_of_a_vendor_is_executed_once_for_them(scripts):
+    def executed(script):
+        return [scripts.executed(script, target=target) for target in ("cuda:90", "cuda:80", "hip:gfx942")]
+
+    hopper, ampere, amd = executed(SCRIPT + "# any target")
+    assert hopper == ampere != amd
+    assert scripts.executed(SCRIPT + "# any target", target="cuda:90") == hopper
+    assert len(set(executed(SCRIPT))) == 3
 
 
 def test_a_short_script_is_executed_again(scripts):
@@ -330,9 +340,9 @@ def test_a_kept_process_that_was_killed_is_replaced(scripts):
         # It ends the process for later jobs. It names another process, a missing one, itself, all, or none.
         "for process in map(int, filter(str.isdigit, os.listdir('/proc'))):\n"
         "    if process not in (1, os.getpid()): os.kill(process, 9)",
-        *(f"link.send(b'{number}')" for number in ("1", "99999", "-1", "0", "x", "999999999999999")),
-        "link.send(b'%d' % os.getpid())",
-        "child = os.fork()\nif child == 0:\n    time.sleep(100)\nlink.send(b'%d' % child)",
+        *(f"link.send(b'{number} 1')" for number in ("1", "99999", "-1", "0", "x", "9999999999999")),
+        *(f"link.send(b'%d{suits}' % os.getpid())" for suits in ("", " 1", " 7", " 1 1")),
+        "child = os.fork()\nif child == 0:\n    time.sleep(100)\nlink.send(b'%d 1' % child)",
         "link.close()",
         "link.shutdown(2)",
     ],
@@ -387,8 +397,14 @@ def test_a_process_that_uses_much_memory_does_not_stay(open_scripts, settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["cuda:90", pytest.param("hip:gfx942", marks=pytest.mark.nightly)])
-def test_a_kept_process_compiles_as_a_new_process_does(open_scripts, target):
+@pytest.mark.parametrize(
+    ("target", "other"),
+    [
+        ("cuda:90", "cuda:80"),
+        pytest.param("hip:gfx942", "hip:gfx1100", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_kept_process_compiles_as_a_new_process_does(open_scripts, target, other):
     scripts = open_scripts(
         SandboxSettings(limits=Limits(leaves_copies=True), slots_per_version=1, kept_scripts=1)
     ).sandbox
@@ -401,6 +417,8 @@ def test_a_kept_process_compiles_as_a_new_process_does(open_scripts, target):
     requests = [
         Request(source, target, version, task="inspect"),
         *(Request(source, target, version, launch=launch) for launch in (2, 1)),
+        Request(source, other, version, launch=1),
+        Request(source, other, version, arguments="*fp32, *fp32, *fp32, i32, BLOCK_SIZE=64"),
         Request(source, target, version, launch=1, options={"num_warps": 2}),
         Request(source, target, version, launch=2, task="lineage"),
     ]

@@ -65,10 +65,11 @@ def fake_gpu(
         recorder.limit = sys.maxsize  # The launches are read from the output code.
     if uses_inductor:
         inductor.import_inductor()
-    triton_runtime.driver.set_active(FakeDriver(target))
+    triton_runtime.driver.set_active(FakeDriver(target, recorder.note_target_read))
     libraries: list[torch.library.Library] = []
     changes = [
-        *cuda.replacements(target),
+        # PyTorch's compiler may trace these functions.
+        *cuda.replacements(target, recorder.note_target_read if program is None else None),
         *torch_extras.replacements(_mode, libraries),
         *benchmarks.replacements(),
         *runtime.replacements(recorder),

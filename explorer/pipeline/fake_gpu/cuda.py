@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -243,8 +243,11 @@ def additions() -> list[tuple[Any, str, Any]]:
     ]
 
 
-def replacements(target: Target) -> list[tuple[Any, str, Any]]:
-    """List (object, attribute, replacement) for `torch.cuda` and related attributes."""
+def replacements(target: Target, note_read: Callable[[], None] | None = None) -> list[tuple[Any, str, Any]]:
+    """List (object, attribute, replacement) for `torch.cuda` and related attributes.
+
+    `note_read` is called by the functions whose results depend on the target.
+    """
     device, amd = target.device, target.backend == "hip"
     stream = FakeStream()
     # A separate function for each name: Dynamo distinguishes functions by their identity.
@@ -271,21 +274,26 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
         True,
         ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported", "is_tf32_supported"),
     )
-    functions: dict[str, Any] = {
-        **none,
-        **zero,
-        **true,
-        "device_count": lambda: 1,
+    about_target: dict[str, Any] = {
         "get_device_name": lambda _device=None: device.name,
         "get_device_capability": lambda _device=None: device.capability,
         "get_device_properties": lambda _device=None: device_properties(target),
         "get_arch_list": lambda: [target.architecture],
         "mem_get_info": lambda _device=None: (device.memory_bytes - GIB, device.memory_bytes),
+        "get_gencode_flags": lambda: "" if amd else _gencode_flags(device),
+    }
+    if note_read is not None:
+        about_target = {name: _noting(note_read, answer) for name, answer in about_target.items()}
+    functions: dict[str, Any] = {
+        **none,
+        **zero,
+        **true,
+        **about_target,
+        "device_count": lambda: 1,
         "memory_stats": lambda _device=None: defaultdict(int),
         "memory_summary": lambda *_arguments, **_options: "",
         "memory_snapshot": lambda *_arguments, **_options: [],
         "list_gpu_processes": lambda _device=None: "",
-        "get_gencode_flags": lambda: "" if amd else _gencode_flags(device),
         "cudart": FakeRuntime,
         "is_current_stream_capturing": lambda: False,
         "can_device_access_peer": lambda _device, _peer: False,
@@ -353,6 +361,16 @@ def _gencode_flags(device: Device) -> str:
 def _device_module(device: Any = None) -> Any:
     """Return the module of a device, which is the GPU by default."""
     return torch.cuda if device is None or is_gpu(device) else getattr(torch, torch.device(device).type)
+
+
+def _noting(note_read: Callable[[], None], answer: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls `note_read` and answers."""
+
+    def function(*arguments: Any, **options: Any) -> Any:
+        note_read()
+        return answer(*arguments, **options)
+
+    return function
 
 
 def _functions_returning(value: object, names: tuple[str, ...]) -> dict[str, Any]:

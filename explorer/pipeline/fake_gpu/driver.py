@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from triton.backends import backends
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
+from triton.runtime.jit import JITFunction
 
 from explorer.model.hardware import Device, Target
 from explorer.pipeline.targets import triton_target
@@ -17,10 +19,12 @@ from explorer.pipeline.targets import triton_target
 class FakeUtilities:
     """The object that user code reaches through `driver.active.utils`."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, note_read: Callable[[], None]) -> None:
         self._device = device
+        self._note_read = note_read
 
     def get_device_properties(self, _device: int = 0) -> dict[str, int]:
+        self._note_read()
         device = self._device
         return {
             "max_shared_mem": device.multiprocessor.shared_bytes_per_block,
@@ -35,6 +39,7 @@ class FakeUtilities:
         }
 
     def get_device_capability(self, _device: int = 0) -> tuple[int, int]:
+        self._note_read()
         return self._device.capability
 
     def set_printf_fifo_size(self, _size: int) -> None:
@@ -44,16 +49,21 @@ class FakeUtilities:
         """Accept a module: nothing was ever loaded."""
 
     def cuOccupancyMaxActiveClusters(self, *_arguments: object) -> int:  # noqa: N802  Triton's name
+        self._note_read()
         return self._device.multiprocessors
 
 
 class FakeDriver(DriverBase):  # type: ignore[misc]  # Triton is untyped here
-    """The active driver while the user's code is executed and while its kernels compile."""
+    """The active driver while the user's code is executed and while its kernels compile.
 
-    def __init__(self, target: Target) -> None:
+    `note_read` is called when anything but a launch asks for the target.
+    """
+
+    def __init__(self, target: Target, note_read: Callable[[], None] = lambda: None) -> None:
         self._target = triton_target(target)
         self._device = target.device
-        self.utils = FakeUtilities(self._device)
+        self._note_read = note_read
+        self.utils = FakeUtilities(self._device, note_read)
 
     @classmethod
     def is_active(cls) -> bool:
@@ -64,6 +74,8 @@ class FakeDriver(DriverBase):  # type: ignore[misc]  # Triton is untyped here
         return cpp_type
 
     def get_current_target(self) -> GPUTarget:
+        if sys._getframe(1).f_globals.get("__name__") != JITFunction.__module__:
+            self._note_read()
         return self._target
 
     def get_current_device(self) -> int:
@@ -76,6 +88,7 @@ class FakeDriver(DriverBase):  # type: ignore[misc]  # Triton is untyped here
         return 0
 
     def get_device_capability(self, _device: int | None = None) -> tuple[int, int]:
+        self._note_read()
         return self._device.capability
 
     def get_active_torch_device(self) -> torch.device:

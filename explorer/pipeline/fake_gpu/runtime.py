@@ -6,6 +6,7 @@ result. Source: triton/runtime/jit.py and autotuner.py, 3.6.0 and 3.9.0.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -84,6 +85,8 @@ class Recorder:
     note_written: Callable[[list[Any]], None] = lambda _values: None
     #: Whether the program calls `torch.compile`.
     has_compiled_functions: bool = False
+    #: Whether the program has asked for the GPU, so that it may do something else for another GPU.
+    reads_target: bool = False
     _seen: dict[Any, FakeKernel] = field(default_factory=dict)
     _call: Call | None = None
     _bound: dict[str, Any] = field(default_factory=dict)
@@ -103,6 +106,9 @@ class Recorder:
         self._call = Call(interface, arguments, dict(keywords))
         try:
             return run()
+        except BaseException:
+            self.note_target_read()  # The target's compiler may have refused the options.
+            raise
         finally:
             self._call = self._config_index = None
 
@@ -130,6 +136,10 @@ class Recorder:
             kernel = self._seen[identity] = self.make_kernel(launch)
         return kernel
 
+    def note_target_read(self) -> None:
+        """Note that the program depends on the target."""
+        self.reads_target = True
+
     def make_kernel(self, launch: RecordedLaunch) -> FakeKernel:
         """Create the replacement of the compiled kernel of a launch just recorded."""
         return FakeKernel(self, launch)
@@ -154,14 +164,20 @@ class FakeKernel:
             constants=launch.constexprs,
             attrs=launch.attrs,
         )
-        self.metadata = SimpleNamespace(
-            **{**launch.options, "shared": self.shared_bytes, "name": self.name, "tmem_size": 0,
-               "global_scratch_size": 0, "global_scratch_align": 1, "warp_size": recorder.target.warp_size}
-        )  # fmt: skip
         self.packed_metadata = ()
         self.hash = ""
         self.module = self.function = 1
-        self.asm = _LazyAssembly(launch, recorder.target)
+        self.asm = _LazyAssembly(launch, recorder)
+
+    @functools.cached_property
+    def metadata(self) -> SimpleNamespace:
+        """The options that the kernel is compiled with."""
+        self._recorder.note_target_read()
+        return SimpleNamespace(
+            **{**self.launch.options, "shared": self.shared_bytes, "name": self.name, "tmem_size": 0,
+               "global_scratch_size": 0, "global_scratch_align": 1,
+               "warp_size": self._recorder.target.warp_size}
+        )  # fmt: skip
 
     def _init_handles(self) -> None:
         """Accept: there is nothing to load."""
@@ -187,19 +203,20 @@ class FakeKernel:
 class _LazyAssembly(dict[str, Any]):
     """The stages of a kernel, compiled on the first access of the user's code."""
 
-    def __init__(self, launch: RecordedLaunch, target: GPUTarget) -> None:
+    def __init__(self, launch: RecordedLaunch, recorder: Recorder) -> None:
         super().__init__()
         self.launch = launch
-        self._target = target
+        self._recorder = recorder
 
     def __missing__(self, stage: str) -> Any:
+        self._recorder.note_target_read()
         if stage == "sass":  # Triton would start a tool that crashes under a limit of the address space.
             self[stage] = disassemble(self["cubin"])
             return self[stage]
         launch = self.launch
         source_class = GluonASTSource if launch.jit_function.is_gluon() else ASTSource
         source = source_class(launch.jit_function, launch.signature, launch.constexprs, launch.attrs)
-        compiled = _compile(source, target=self._target, options=launch.options)
+        compiled = _compile(source, target=self._recorder.target, options=launch.options)
         self.update(compiled.asm)
         return compiled.asm[stage]
 

@@ -11,7 +11,7 @@ def warm_up():
 def perform(request, emit):
     names = {"emit": emit, "model": model}
     exec(compile(request.source, "kernel.py", "exec"), names)
-    request = request_after_script(request)
+    request = request_after_script(request, lambda: "any target" in request.source)
     names["request"] = request
     exec(compile(request.kernel, "job.py", "exec"), names)
     emit(model.Done("complete", 1.0))
