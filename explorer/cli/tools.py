@@ -157,13 +157,19 @@ def report_file(path: Path) -> None:
 def report(
     status: str, diagnostics: Iterable[Diagnostic], options: argparse.Namespace, lines: SourceLines
 ) -> int:
-    """Print the diagnostics of a job, whose source has `lines`, and return the exit status."""
+    """Print the diagnostics of a job, whose source has `lines`, and return the exit status.
+
+    The status is 1 after an error, also if there is a result beside it.
+    """
+    exit_status = 0 if status == "complete" else 1
     for diagnostic in diagnostics:
+        if diagnostic.severity == "error":
+            exit_status = 1
         path, line = lines.place(diagnostic.line)
         # Without a root, only the output code of a program has files beside it.
         file = options.file if not path else options.root / path if options.root else path
         print(format_diagnostic(replace(diagnostic, line=line), str(file)), file=sys.stderr)
-    return 0 if status == "complete" else 1
+    return exit_status
 
 
 def format_diagnostic(diagnostic: Diagnostic, path: str) -> str:

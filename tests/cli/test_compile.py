@@ -185,6 +185,15 @@ def test_a_stage_that_is_not_reached_hides_no_error(ask, tmp_path):
     assert f"{script}:3:5: error" in result.stderr
 
 
+def test_an_error_of_the_script_beside_a_result_sets_the_exit_status(ask, kernel, tmp_path):
+    script = tmp_path / "failing.py"
+    script.write_text(f"{kernel.read_text()}\nraise ValueError('after the launches')\n")
+    result = ask("compile", script, "--stage", "ttir")
+    assert "after the launches" in result.stderr
+    assert "tt.func" in result.stdout
+    assert result.returncode == 1
+
+
 def test_files_below_the_root_are_taken_along(ask, tmp_path):
     ops = tmp_path / "pkg/ops"
     ops.mkdir(parents=True)
