@@ -190,7 +190,7 @@ def _next(index: CompilationDocument) -> str:
             "memory_accesses, layouts or run with this compilation."
         )
     if index.status == "kernels_found":
-        return "torch.compile writes the kernels. Call compile with the source of the program."
+        return "A compiler writes the kernels. Call compile with the source of the program."
     if index.status == "failed":
         return (
             "Read diagnostics. list_passes shows how far the compilation went; call compile with a changed "

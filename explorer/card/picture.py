@@ -20,7 +20,7 @@ _MOST_STAGES = 8
 _PATH_TOP, _PATH_BOTTOM = 286, 384
 _NAME_SIZES = (76, 66, 56, 46)
 _MESSAGE_COLUMNS, _MESSAGE_LINES = 56, 3
-_PROGRAM = "torch.compile writes kernels for this program."
+_PROGRAM = "A compiler writes the kernels of this program."
 #: Half of the possible warps hide most of the latency of memory.
 _SUFFICIENT_OCCUPANCY = 0.5
 _ORDER = {stage.name: place for place, stage in enumerate(STAGES)}

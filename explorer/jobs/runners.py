@@ -17,8 +17,8 @@ from explorer.sandbox import Sandbox
 
 #: The tasks that list the kernels of a script.
 _LOADING_TASKS = ("compile", "inspect")
-#: `torch.compile` by any of its names, and the method of modules.
-_COMPILES = re.compile(r"\bcompile\b")
+#: `torch.compile` by any of its names, the method of modules, and Helion.
+_COMPILES = re.compile(r"\bcompile\b|\bhelion\b")
 _IMPORTS_TRITON = re.compile(r"^[ \t]*(?:import|from)[ \t]+triton\b", re.MULTILINE)
 
 RunnerKind = Literal["compile", "torch_compile", "interpreter", "gpu"]

@@ -29,7 +29,7 @@ CellState = Literal["missing", "waiting", "compiling", "complete", "failed", "ke
 #: User code determines these texts, and a table may have each 500 times: settings, and characters of a text.
 _MOST_SETTINGS = 100
 _MOST_CHARACTERS = 1_000
-_TORCH_PROGRAM = "torch.compile writes kernels for this program. Open it to compile them."
+_TORCH_PROGRAM = "A compiler writes the kernels of this program. Open it to compile them."
 _ONLY_FAILED = "The compilation failed without a message. See its log."
 
 

@@ -91,7 +91,7 @@ torch.testing.assert_close(y, x + 1)
 
 _TORCH_PROGRAM = Diagnostic(
     "note",
-    "torch.compile writes kernels for this program.",
+    "A compiler writes the kernels of this program.",
     hint="Open them to compile them. The command line does so by itself.",
 )
 

@@ -27,6 +27,7 @@ from explorer.pipeline.fake_gpu import (
     Recorder,
     default_device,
     fake_gpu,
+    helion,
     inductor,
 )
 from explorer.pipeline.functions import definition_line, file_of
@@ -47,6 +48,13 @@ UNMEASURED = (
     "of Triton with the largest tile that fits into shared memory."
 )
 
+
+#: The note about kernels of Helion whose configuration is not in the program.
+UNTUNED = (
+    "Helion chooses configurations by measuring them, which needs a GPU. Here a kernel has the first "
+    "configuration of its decorator, or the default of Helion."
+)
+UNTUNED_HINT = "Write the configuration into the decorator: @helion.kernel(config=helion.Config(…))."
 
 #: The note about a program that does not use the GPU, for which PyTorch's compiler would write C++.
 ON_CPU = "The program compiles for the CPU. It is executed with the GPU as the default device."
@@ -112,15 +120,17 @@ def load(
     `arguments` are the arguments of the script, written as in a shell.
 
     A script without a kernel that calls `torch.compile` is executed again, with PyTorch's compiler, for
-    `output_code`, and once more with the GPU as the default device if it compiles for the CPU. `report` is
-    called with the compiler's progress.
+    `output_code`, and once more with the GPU as the default device if it compiles for the CPU. A script that
+    imports Helion is only executed with both compilers. `report` is called with the compiler's progress.
 
     Errors in the source raise no exception. They are in `diagnostics`.
     """
-    found, recorder = _execute(source, target, files, path, assumed, arguments)
-    if found.kernels or recorder is None or not recorder.has_compiled_functions:
-        return found
-    program = CompiledProgram(report=report)
+    uses_helion = helion.is_program(source, files or {})
+    if not uses_helion:
+        found, recorder = _execute(source, target, files, path, assumed, arguments)
+        if found.kernels or recorder is None or not recorder.has_compiled_functions:
+            return found
+    program = CompiledProgram(report=report, uses_helion=uses_helion)
     found, _ = _execute(source, target, files, path, assumed, arguments, program)
     if program.is_for_cpu and not program.graphs:
         program = CompiledProgram(report=report)
@@ -132,6 +142,8 @@ def load(
         found.diagnostics.append(Diagnostic("warning", message))
     if program.unmeasured:
         found.diagnostics.append(Diagnostic("note", UNMEASURED))
+    if program.untuned:
+        found.diagnostics.append(Diagnostic("note", UNTUNED, hint=UNTUNED_HINT))
     found.output_code = output_code(program, find_code(user_source.normalize(source)).text, path, files or {})
     return found
 

@@ -1,4 +1,4 @@
-"""The script of all kernels that PyTorch's compiler writes for a program, one graph after the other.
+"""The script of all kernels that PyTorch's compiler or Helion writes for a program, graph by graph.
 
 In: the output code of each graph. Out: a script that defines the kernels and launches them, with the program
 as a file beside it, and the lines of the program that a kernel comes from.
@@ -13,6 +13,7 @@ from typing import Any
 from explorer.model import Frame, Location, OutputCode, TorchNode
 from explorer.model.limits import MOST_GRAPH_NODE_CHARACTERS, MOST_GRAPH_NODES
 from explorer.pipeline.fake_gpu import CompiledProgram
+from explorer.pipeline.fake_gpu.torch_compile import kernel_names
 from explorer.pipeline.torch_nodes import NODES, ORIGINS
 from explorer.pipeline.user_source import BESIDE, SOURCE_FILE, number_of
 
@@ -20,32 +21,36 @@ from explorer.pipeline.user_source import BESIDE, SOURCE_FILE, number_of
 _PATH = "output_code.py"
 _PROGRAM_PATH = "program.py"
 
-_KERNEL = re.compile(r"^(\w+) = async_compile\.triton\(", re.MULTILINE)
+#: A constant in code of Helion, which a kernel reads when it is compiled.
+_CONSTANT = re.compile(r"^(_\w+) = tl\.constexpr\(", re.MULTILINE)
 
 
 def output_code(
     program: CompiledProgram, source: str, path: str, files: Mapping[str, str]
 ) -> OutputCode | None:
-    """Return the script for the output of `torch.compile` for `source`; None: it wrote no kernel.
+    """Return the script for the output of `torch.compile` or Helion for `source`; None: it has no kernel.
 
     `path` is the path of the program, and `files` are the files beside it.
     """
     path = path or _PROGRAM_PATH
-    taken: dict[str, None] = {}
+    kernels: list[str] = []
+    taken: set[str] = set()
     texts = []
     for graph in program.graphs:
-        for name in _KERNEL.findall(graph):
+        for name in (*kernel_names(graph), *_CONSTANT.findall(graph)):
             if name in taken:
                 graph = re.sub(rf"\b{name}\b", _free_name(name, taken), graph)
-        taken |= dict.fromkeys(_KERNEL.findall(graph))
+        kernels += kernel_names(graph)
+        taken.update(kernel_names(graph), _CONSTANT.findall(graph))
         # Names of files in the form that the page shows.
-        texts.append(graph.replace(f"({SOURCE_FILE!r}, ", f"({path!r}, ").replace(f"('{BESIDE}", "('"))
-    if not taken:
+        graph = graph.replace(f"({SOURCE_FILE!r}, ", f"({path!r}, ").replace(f"('{BESIDE}", "('")
+        texts.append(graph.replace(f"# src[{SOURCE_FILE}:", f"# src[{path}:"))
+    if not kernels:
         return None
     own = _PATH
     while own in files or own == path:
         own = f"_{own}"
-    return OutputCode("\n\n".join(texts), own, {**files, path: source}, tuple(taken))
+    return OutputCode("\n\n".join(texts), own, {**files, path: source}, tuple(kernels))
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:

@@ -84,7 +84,7 @@ def choose_kernel(found: SourceContents, request: Request) -> FoundKernel | None
         _refuse_broken(found)
         if found.output_code is not None:
             raise user_error(
-                "The source has no kernel: torch.compile writes the kernels of this program.",
+                "The source has no kernel: a compiler writes the kernels of this program.",
                 hint="Compile the output code, which an inspection of the source contains.",
             )
         raise user_error(

@@ -131,6 +131,7 @@ def test_a_request_waits_in_the_line_of_its_device(open_desk):
         ("import model\nmodel.run()", {"model.py": "import torch\nnet.compile()"}, "torch_compile"),
         ("import torch\nimport triton\n# as fast as torch.compile", {}, "compile"),
         ("import torch\ntorch.compile(f)", {"kernels.py": "from triton import jit"}, "compile"),
+        ("import helion, torch", {}, "torch_compile"),
         ("import re\nre.compile('')", {}, "compile"),
         ("import torch", {}, "compile"),
     ],

@@ -17,7 +17,15 @@ from triton import runtime as triton_runtime
 
 from explorer.model.hardware import Target
 from explorer.pipeline.errors import NeedsValue
-from explorer.pipeline.fake_gpu import benchmarks, cuda, inductor, runtime, torch_compile, torch_extras
+from explorer.pipeline.fake_gpu import (
+    benchmarks,
+    cuda,
+    helion,
+    inductor,
+    runtime,
+    torch_compile,
+    torch_extras,
+)
 from explorer.pipeline.fake_gpu.driver import FakeDriver
 from explorer.pipeline.fake_gpu.runtime import Call, RecordedLaunch, Recorder, TooManyLaunches
 from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
@@ -82,6 +90,9 @@ def fake_gpu(
         if program is not None:
             prepare = partial(_prepare_compiler, restore, recorder, program, target)
             restore.enter_context(replaced(torch_compile.compile_with(program, prepare)))
+            if program.uses_helion:
+                prepare()
+                restore.enter_context(replaced(helion.replacements(program, _mode)))
         restore.callback(_destroy, libraries)
         yield recorder
 

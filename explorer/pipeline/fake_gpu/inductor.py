@@ -21,8 +21,10 @@ import triton
 from explorer.pipeline import user_source
 from explorer.pipeline.fake_gpu.runtime import Recorder, record_source
 
-#: A source that imports the modules that Inductor's output code needs.
-_OUTPUT_CODE = re.compile(r"\btorch\._inductor\.(?:runtime|async_compile|select_algorithm)\b")
+#: A source that imports the modules that Inductor's output code needs, or Helion's, which import them.
+_OUTPUT_CODE = re.compile(
+    r"\b(?:torch\._inductor\.(?:runtime|async_compile|select_algorithm)|helion\.runtime)\b"
+)
 _HEURISTICS = "torch._inductor.runtime.triton_heuristics"
 
 

@@ -40,6 +40,9 @@ _METADATA = "inductor_meta={"
 #: Begins the definition of a kernel.
 _KERNEL = "async_compile.triton("
 
+#: The name of a kernel in code of Inductor, or of Helion.
+_DEFINITION = re.compile(r"^(?:def (?=_helion_)|(?=\w+ = async_compile\.triton\())(\w+)", re.MULTILINE)
+
 #: The place of a kernel in the cache of Inductor, which differs each time.
 _CACHED = re.compile(r"^# kernel path: .*\n", re.MULTILINE)
 
@@ -52,29 +55,37 @@ _torch_compile = torch.compile
 
 @dataclass
 class CompiledProgram:
-    """The result of `torch.compile` for a program: the output code of each graph, and the failures of
-    functions.
+    """The result of `torch.compile` for a program: the output code of each graph, or of each kernel of
+    Helion, and the failures of functions.
 
-    `unmeasured` counts the operations whose implementation would be chosen by measuring. `is_for_cpu`: a
+    `unmeasured` counts the operations whose implementation would be chosen by measuring, and `untuned` the
+    kernels of Helion whose configuration would be. `is_for_cpu`: a
     function was called without any tensor on the GPU and is executed unchanged. `report` is called with
-    descriptions of the compiler's progress.
+    descriptions of the compiler's progress. `uses_helion`: the program imports Helion.
     """
 
     graphs: list[str] = field(default_factory=list)
     failures: list[tuple[str, Exception]] = field(default_factory=list)
     unmeasured: int = 0
+    untuned: int = 0
     is_for_cpu: bool = False
     report: Callable[[str], None] = lambda _text: None
+    uses_helion: bool = False
 
     def add(self, code: str) -> None:
         """Add the output code of a graph."""
         self.graphs.append(code)
-        self.report(f"torch.compile: kernels so far: {self.kernel_count}")
+        self.report(f"Kernels so far: {self.kernel_count}")
 
     @property
     def kernel_count(self) -> int:
         """The number of kernels of all graphs."""
-        return sum(graph.count(_KERNEL) for graph in self.graphs)
+        return sum(len(kernel_names(graph)) for graph in self.graphs)
+
+
+def kernel_names(code: str) -> list[str]:
+    """Return the names of the kernels that code of Inductor or Helion defines."""
+    return _DEFINITION.findall(code)
 
 
 def import_compiler() -> None:
@@ -147,7 +158,7 @@ def replacements(
         return compile_forward_graph(graph, *args, **options)
 
     def compile_backward(*args: Any, **options: Any) -> Any:
-        with _compiling():
+        with compiling():
             return compile_backward_graph(*args, **options)
 
     return [
@@ -248,7 +259,7 @@ def _compile(
             program.is_for_cpu = program.is_for_cpu or not is_failed
             return function(*args, **kwargs)
         try:
-            with _compiling():
+            with compiling():
                 program.report(f"torch.compile: compiling {name}")
                 return run(*args, **kwargs)
         except Exception as error:  # The compiler may raise anything. An error of the program occurs again.
@@ -284,7 +295,7 @@ def _is_on_cpu(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 @contextmanager
-def _compiling() -> Iterator[None]:
+def compiling() -> Iterator[None]:
     """Call compiled code, outside of the fake GPU's mode, which the compiler would trace."""
     from torch._inductor import config
 

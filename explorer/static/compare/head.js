@@ -42,7 +42,7 @@ function side(label, { id, status, milliseconds, url, kernel, target, triton, er
     ${status === "failed" ? html`<p class="side-error">${error ?? "See the log of this result."}</p>` : nothing}
     ${
       isProgram
-        ? html`<p class="side-program"><span>torch.compile writes kernels for this program.</span>
+        ? html`<p class="side-program"><span>A compiler writes the kernels of this program.</span>
             <button type="button" class="button small" title="Compile the script with the kernels"
               @click=${() => void openKernels(id)}>Open the kernels</button></p>`
         : nothing

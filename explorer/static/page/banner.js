@@ -54,7 +54,7 @@ function problemBanner(problem) {
 
 /** The actions for a program whose kernels PyTorch's compiler generates. */
 function programBanner() {
-  return banner("torch.compile writes kernels for this program.", html`${openKernels()}${earlierOf()}`);
+  return banner("A compiler writes the kernels of this program.", html`${openKernels()}${earlierOf()}`);
 }
 
 /** @param {Result} failed */
