@@ -56,10 +56,10 @@ def perform(tmp_path_factory):
     )
 
     def perform(source, target, **request):
-        request = Request(source, target, "", **request)
+        text = json.dumps(to_plain(Request(source, target, "", **request)))
         done = subprocess.run(
             [sys.executable, "-m", "explorer.pipeline"],
-            input=json.dumps(to_plain(request)).encode(),
+            input=text.encode(),
             env={**os.environ, "PYTHONPATH": str(packages)},
             cwd=PROJECT,
             capture_output=True,
@@ -86,6 +86,7 @@ def test_the_kernels_of_a_program_are_a_script_that_compiles(perform, target, bi
     messages = [event.message for event in events if isinstance(event, Diagnostic)]
     assert (code.kernels, messages[0], events[-1].status) == (tuple(KERNELS), UNTUNED, "kernels_found")
     assert "# src[program.py:10]" in code.source
+    assert "_helion_add[(64,)](x, y, out, num_warps=4, num_stages=1)" in code.source
     for kernel in kernels:
         events = perform(code.source, target, path=code.path, files=code.files, kernel=kernel)
         assert events[-1].status == "complete", events

@@ -8,6 +8,7 @@ Source: helion/runtime/kernel.py, 1.5.
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import importlib.util
@@ -25,11 +26,9 @@ _IMPORT = re.compile(r"^[ \t>+]*(?:import|from)[ \t]+helion\b", re.MULTILINE)
 #: Texts in code of Helion, and texts with the same meaning that need only PyTorch and Triton.
 _ALONE = {
     "from __future__ import annotations\n": "",
-    "from helion.runtime import default_launcher as _default_launcher\n": """
-def _default_launcher(kernel, grid, *arguments, **options):
-    return kernel.run(*arguments, grid=grid, warmup=False, **options)
-
-""",
+    "from helion.runtime import default_launcher as _default_launcher\n": "",
+    ", *, _launcher=_default_launcher": "",
+    "_launcher=_default_launcher": "",
     "from torch._inductor.runtime.triton_compat import": "from triton.language.extra import",
     "    from torch._dynamo.testing import rand_strided\n": "",
 }
@@ -79,4 +78,11 @@ def _alone(code: str) -> str:
     for text, other in _ALONE.items():
         code = code.replace(text, other)
     code = _RANDOM.sub(r"torch.empty_strided(\1, \2, dtype=\3, device='cuda')", code)
-    return code.replace("device='meta'", "device='cuda'")
+    code = code.replace("device='meta'", "device='cuda'")
+    lines = code.split("\n")
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Call(func=ast.Name(id="_launcher"), args=[ast.Name() as kernel, grid, *arguments]):
+                passed = ast.unparse(ast.Call(kernel, arguments, node.keywords)).removeprefix(kernel.id)
+                lines[node.lineno - 1] = f"{' ' * node.col_offset}{kernel.id}[{ast.unparse(grid)}]{passed}"
+    return "\n".join(lines)

@@ -8,7 +8,7 @@ import { html, nothing } from "../core/template.js";
 export function outputCode() {
   if (!store.state.inspection?.output_code) return nothing;
   return html`<p class="hint output-code">
-    <code>torch.compile</code> writes Triton kernels for this program.
+    A compiler writes the kernels of this program.
     <button
       type="button"
       class="button small"
