@@ -60,13 +60,16 @@ def run(options: argparse.Namespace) -> int:
 
     lines = SourceLines(request.source, request.path, request.files)
     status: Outcome = "failed"
+    has_error = False
 
     def emit(event: Event) -> None:
-        nonlocal status
+        nonlocal status, has_error
         if isinstance(event, Done):
             status = event.status
-        elif isinstance(event, Diagnostic) and event.severity == "error" and sys.exc_info()[0]:
-            traceback.print_exc()
+        elif isinstance(event, Diagnostic) and event.severity == "error":
+            has_error = True
+            if sys.exc_info()[0]:
+                traceback.print_exc()
         if options.json:
             sys.stdout.buffer.write(encode_event(event))
             sys.stdout.buffer.flush()
@@ -78,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     # The output of the script is redirected.
     sys.breakpointhook = pdb.Pdb(stdin=sys.stdin, stdout=sys.stdout).set_trace
     perform(request, emit)
-    return 1 if status == "failed" else 0
+    return 1 if has_error or status == "failed" else 0
 
 
 def _read_request(path: Path) -> Request:

@@ -121,7 +121,7 @@ def report_output_code(body: dict[str, Any], index: dict[str, Any], options: arg
     is_output_code = index["request"]["path"] != body.get("path", "")
     if is_output_code and index["status"] == "complete" and len(names) > 1:
         print(
-            f"{options.file}: note: A compiler writes {len(names)} kernels for this program: "
+            f"{options.file}: note: a compiler writes {len(names)} kernels for this program: "
             f"{', '.join(map(printable, names))}. This is {index['kernel']}. Choose one with --kernel.",
             file=sys.stderr,
         )

@@ -24,6 +24,7 @@ from explorer.pipeline.errors import UserError
 from explorer.pipeline.script_process import request_after_script
 
 if TYPE_CHECKING:
+    from explorer.pipeline.module import SourceContents
     from explorer.pipeline.specialize import Specialization
     from explorer.pipeline.stage_source import StageSource
 
@@ -111,7 +112,6 @@ def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
 
         emit(Answer(json.dumps(to_plain(COMPILER_QUERIES[request.task](request, target)))))
         return "complete"
-    from explorer.pipeline.module import load
     from explorer.pipeline.repeated_launches import depends_on_target, for_target
     from explorer.pipeline.scopes import marked_lines, scopes_ignored_by_compiler
     from explorer.pipeline.specialize import resolve
@@ -120,19 +120,11 @@ def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
     if request.task not in ("captured", "run") and (source := find_stage_source(request.source)) is not None:
         _perform_stage(source, request, target, emit)
         return "complete"
-    found = load(
-        request.source,
-        target,
-        request.files,
-        request.path,
-        request.assumed,
-        request.script_arguments,
-        report=lambda text: emit(Progress(0, 0, text)),
-    )
+    found = _load(request, target, emit)
     later = request_after_script(request, lambda: not depends_on_target(found, target, request.assumed))
     if later.target != request.target:
         target = find_target(later.target)
-        found = for_target(found, target, later.assumed)
+        found = for_target(found, target, later.assumed) or _load(later, target, emit)
     request = later
     emit(
         Inspection(
@@ -162,6 +154,21 @@ def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
         emit(scopes_ignored_by_compiler(lines))
     _compile(specialization, request, target, emit)
     return "complete"
+
+
+def _load(request: Request, target: Target, emit: Emit) -> SourceContents:
+    """Execute the script of a request."""
+    from explorer.pipeline.module import load
+
+    return load(
+        request.source,
+        target,
+        request.files,
+        request.path,
+        request.assumed,
+        request.script_arguments,
+        report=lambda text: emit(Progress(0, 0, text)),
+    )
 
 
 def _perform_stage(source: StageSource, request: Request, target: Target, emit: Emit) -> None:

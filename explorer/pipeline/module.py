@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
@@ -30,6 +31,7 @@ from explorer.pipeline.fake_gpu import (
     helion,
     inductor,
 )
+from explorer.pipeline.fake_gpu.driver import FakeDriver
 from explorer.pipeline.functions import definition_line, file_of
 from explorer.pipeline.guesses import Guesser
 from explorer.pipeline.output_code import graph_nodes, output_code
@@ -55,6 +57,12 @@ UNTUNED = (
     "configuration of its decorator, or the default of Helion."
 )
 UNTUNED_HINT = "Write the configuration into the decorator: @helion.kernel(config=helion.Config(…))."
+
+#: The note about a program of Helion with kernels of Triton.
+OWN_KERNELS = (
+    "The program also launches Triton kernels of its own, which are not among the kernels of Helion."
+)
+OWN_KERNELS_HINT = "Compile a script that has these kernels and does not import Helion."
 
 #: The note about a program that does not use the GPU, for which PyTorch's compiler would write C++.
 ON_CPU = "The program compiles for the CPU. It is executed with the GPU as the default device."
@@ -121,19 +129,26 @@ def load(
 
     A script without a kernel that calls `torch.compile` is executed again, with PyTorch's compiler, for
     `output_code`, and once more with the GPU as the default device if it compiles for the CPU. A script that
-    imports Helion is only executed with both compilers. `report` is called with the compiler's progress.
+    imports Helion, which is installed, is executed with both compilers at once. `report` is called with the
+    compiler's progress.
 
     Errors in the source raise no exception. They are in `diagnostics`.
     """
-    uses_helion = helion.is_program(source, files or {})
-    if not uses_helion:
+    code = find_code(user_source.normalize(source))
+    program = CompiledProgram(report=report, uses_helion=helion.is_program(code.script, files or {}))
+    if not program.uses_helion:
         found, recorder = _execute(source, target, files, path, assumed, arguments)
         if found.kernels or recorder is None or not recorder.has_compiled_functions:
             return found
-    program = CompiledProgram(report=report, uses_helion=uses_helion)
-    found, _ = _execute(source, target, files, path, assumed, arguments, program)
+    found, recorder = _execute(source, target, files, path, assumed, arguments, program)
+    if program.uses_helion and not program.graphs:
+        own, _ = _execute(source, target, files, path, assumed, arguments)
+        if own.kernels:
+            return own
+    if program.uses_helion and recorder is not None and _has_own_kernels(recorder):
+        found.diagnostics.append(Diagnostic("note", OWN_KERNELS, hint=OWN_KERNELS_HINT))
     if program.is_for_cpu and not program.graphs:
-        program = CompiledProgram(report=report)
+        program = CompiledProgram(report=report, uses_helion=program.uses_helion)
         found, _ = _execute(source, target, files, path, assumed, arguments, program, uses_gpu=True)
         if program.graphs:
             found.diagnostics.append(Diagnostic("note", ON_CPU, hint=ON_CPU_HINT))
@@ -144,8 +159,13 @@ def load(
         found.diagnostics.append(Diagnostic("note", UNMEASURED))
     if program.untuned:
         found.diagnostics.append(Diagnostic("note", UNTUNED, hint=UNTUNED_HINT))
-    found.output_code = output_code(program, find_code(user_source.normalize(source)).text, path, files or {})
+    found.output_code = output_code(program, code.text, path, files or {})
     return found
+
+
+def _has_own_kernels(recorder: Recorder) -> bool:
+    """Return whether the script has launched a kernel that it defines itself."""
+    return any(file_of(launch.jit_function) == SOURCE_FILE for launch in recorder.launches)
 
 
 def _execute(
@@ -181,7 +201,8 @@ def _execute(
         )
         with default_device("cuda") if uses_gpu else nullcontext():
             script.run()
-        found.reads_target = recorder.reads_target or uses_inductor or program is not None
+        has_other_driver = not isinstance(driver.active, FakeDriver)
+        found.reads_target = recorder.reads_target or has_other_driver or uses_inductor or program is not None
         inductor.record_unlaunched(recorder, list(script.namespace.values()))
     found.diagnostics += script.diagnostics
     found.assumed = tuple(recorder.assumed.values())[:MOST_ASSUMED]

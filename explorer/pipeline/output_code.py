@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer.model import Frame, Location, OutputCode, TorchNode
 from explorer.model.limits import MOST_GRAPH_NODE_CHARACTERS, MOST_GRAPH_NODES
-from explorer.pipeline.fake_gpu import CompiledProgram
+from explorer.pipeline.fake_gpu import CompiledProgram, helion
 from explorer.pipeline.fake_gpu.torch_compile import kernel_names
 from explorer.pipeline.torch_nodes import NODES, ORIGINS
 from explorer.pipeline.user_source import BESIDE, SOURCE_FILE, number_of
@@ -20,9 +20,6 @@ from explorer.pipeline.user_source import BESIDE, SOURCE_FILE, number_of
 #: The name of the script, and of the program if it has none.
 _PATH = "output_code.py"
 _PROGRAM_PATH = "program.py"
-
-#: A constant in code of Helion, which a kernel reads when it is compiled.
-_CONSTANT = re.compile(r"^(_\w+) = tl\.constexpr\(", re.MULTILINE)
 
 
 def output_code(
@@ -37,11 +34,11 @@ def output_code(
     taken: set[str] = set()
     texts = []
     for graph in program.graphs:
-        for name in (*kernel_names(graph), *_CONSTANT.findall(graph)):
+        for name in (*kernel_names(graph), *helion.shared_names(graph)):
             if name in taken:
                 graph = re.sub(rf"\b{name}\b", _free_name(name, taken), graph)
         kernels += kernel_names(graph)
-        taken.update(kernel_names(graph), _CONSTANT.findall(graph))
+        taken.update(kernel_names(graph), helion.shared_names(graph))
         # Names of files in the form that the page shows.
         graph = graph.replace(f"({SOURCE_FILE!r}, ", f"({path!r}, ").replace(f"('{BESIDE}", "('")
         texts.append(graph.replace(f"# src[{SOURCE_FILE}:", f"# src[{path}:"))

@@ -1,4 +1,7 @@
-"""Makes the launches of an executed script again: with other options, or for another GPU of the vendor."""
+"""Makes the launches of an executed script again: with other options, or for another GPU of the vendor.
+
+In: the contents of a source. Out: a recorded launch, or the contents with the launches for another target.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,15 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from explorer.model import Diagnostic, Request
+from explorer.model import Request
 from explorer.model.hardware import Target
 from explorer.pipeline.errors import NeedsValue, user_error
 from explorer.pipeline.fake_gpu import RecordedLaunch, Recorder, TooManyLaunches, fake_gpu
 from explorer.pipeline.module import FoundLaunch, SourceContents, describe_launch
-from explorer.pipeline.script import describe
+from explorer.pipeline.script import stopping_after
 
-_ERRORS = (Exception, NeedsValue, TooManyLaunches)
+#: The time to make all launches again. Executing the script takes longer, at least if it is kept.
+_REPEAT_SECONDS = 1.0
 
 
 def repeat_launch(launch: FoundLaunch, request: Request, target: Target) -> RecordedLaunch:
@@ -30,7 +34,7 @@ def repeat_launch(launch: FoundLaunch, request: Request, target: Target) -> Reco
         recorder.overrides = dict(request.options)
         try:
             call.make()
-        except _ERRORS as error:
+        except (Exception, NeedsValue, TooManyLaunches) as error:
             if not recorder.launches:
                 raise user_error(f"{type(error).__name__}: {error}", launch.info.line) from error
     return recorder.launches[0]
@@ -39,56 +43,50 @@ def repeat_launch(launch: FoundLaunch, request: Request, target: Target) -> Reco
 def depends_on_target(found: SourceContents, target: Target, assumed: Mapping[str, int]) -> bool:
     """Return whether the script could make other launches on another GPU of the vendor.
 
-    The launches are made again: `for_target` does not suit launches that differ then.
+    The launches are made again for `target`, which must change nothing.
     """
-    if found.reads_target:
+    repeated = None if found.reads_target else _repeat(found, target, assumed)
+    if repeated is None:
         return True
-    repeated, problem = _repeat(found, target, assumed)
     try:
-        return problem is not None or not all(
-            map(_are_equal, repeated, (launch.recorded for launch in found.launches))
-        )
-    except Exception:  # The arguments are objects of user code, which compares them.
+        return not all(map(_are_equal, repeated, (launch.recorded for launch in found.launches)))
+    except BaseException:  # The arguments may be objects of user code, which compares them.
         return True
 
 
-def for_target(found: SourceContents, target: Target, assumed: Mapping[str, int]) -> SourceContents:
+def for_target(found: SourceContents, target: Target, assumed: Mapping[str, int]) -> SourceContents | None:
     """Return the contents of a source that does not depend on the target, for `target`.
 
-    The compiler of a target may refuse the options of a launch. This launch ends the list, as it would end
-    the script.
+    Return None if the compiler of the target refuses a launch: the script has to be executed for the target.
     """
-    repeated, problem = _repeat(found, target, assumed)
-    return replace(
-        found,
-        launches=[
-            describe_launch(launch.info.index, recorded, launch.kernel)
-            for launch, recorded in zip(found.launches, repeated, strict=False)
-        ],
-        diagnostics=[*found.diagnostics, problem] if problem is not None else found.diagnostics,
-    )
+    repeated = _repeat(found, target, assumed)
+    if repeated is None:
+        return None
+    launches = [
+        describe_launch(launch.info.index, recorded, launch.kernel)
+        for launch, recorded in zip(found.launches, repeated, strict=True)
+    ]
+    return replace(found, launches=launches)
 
 
-def _repeat(
-    found: SourceContents, target: Target, assumed: Mapping[str, int]
-) -> tuple[list[RecordedLaunch], Diagnostic | None]:
-    """Make all launches again. Return the launches before the first that fails, and its error."""
+def _repeat(found: SourceContents, target: Target, assumed: Mapping[str, int]) -> list[RecordedLaunch] | None:
+    """Make all launches again. Return None if a call fails, or does not make exactly one launch."""
     repeated: list[RecordedLaunch] = []
-    with _repeating(target, assumed) as recorder:
-        for launch in found.launches:
-            original, line = launch.recorded, launch.info.line
-            if original.call is None:
-                return repeated, Diagnostic("error", "The launch cannot be made again.", line=line)
-            original.jit_function.device_caches.clear()  # They contain the target.
-            recorder.config = original.config
-            try:
+    try:
+        with _repeating(target, assumed) as recorder, stopping_after(_REPEAT_SECONDS):
+            for launch in found.launches:
+                original = launch.recorded
+                if original.call is None:
+                    return None
+                original.jit_function.device_caches.clear()  # They contain the target.
+                recorder.config = original.config
                 original.call.make()
-            except _ERRORS as error:
-                return repeated, Diagnostic("error", describe(error), line=line)
-            repeated.append(replace(recorder.launches[-1], grid=original.grid, line=original.line))
-            if len(recorder.launches) != len(repeated):
-                return repeated, Diagnostic("error", "The launch is not alone in its call.", line=line)
-    return repeated, None
+                if len(recorder.launches) != len(repeated) + 1:
+                    return None
+                repeated.append(replace(recorder.launches[-1], grid=original.grid, line=original.line))
+    except BaseException:  # User code may raise anything.
+        return None
+    return repeated
 
 
 @contextlib.contextmanager

@@ -45,12 +45,14 @@ _ARGUMENTS_HINT = (
     '--script-args "--rows 64".'
 )
 
-#: The shortest wait for the end of the script's time, and the wait until it is stopped again.
-_SHORTEST_TIMER_SECONDS = 0.1
+#: A timer of less than a microsecond would be none.
+_SHORTEST_TIMER_SECONDS = 0.01
+#: The time in which code that was stopped must have ended. Otherwise it is stopped again.
+_END_SECONDS = 1.0
 
 
-class _TooLong(BaseException):
-    """The script exceeds its time limit."""
+class TooLong(BaseException):
+    """The user's code exceeds its time limit."""
 
 
 class StopScript(BaseException):
@@ -109,7 +111,7 @@ class Script:
     def run(self, goes_on: bool = True) -> None:
         """Execute the script. With `goes_on`, continue after a failure with what can still run."""
         self._goes_on = goes_on
-        with self._executing(), _time_limit() if goes_on else contextlib.nullcontext():
+        with self._executing(), stopping_after(script_seconds()) if goes_on else contextlib.nullcontext():
             self._run(self._tree.body)
             self._call_tests()
         if self._skipped:
@@ -164,7 +166,7 @@ class Script:
 
         failure = self._reporting(execute)
         self._is_over = failure is not None and not isinstance(failure, NeedsValue)
-        has_ended = isinstance(failure, StopScript | _TooLong)
+        has_ended = isinstance(failure, StopScript | TooLong)
         if failure is not None and not has_ended and self._goes_on:
             failed = _top_level_line(failure.__traceback__)
             self.go_on([statement for statement in statements if statement.lineno > failed], failure)
@@ -201,7 +203,7 @@ class Script:
                     self.diagnostics.append(Diagnostic("note", message, line=line))
                 continue
             called.append(test)
-            if isinstance(failure, StopScript | TooManyLaunches | _TooLong):
+            if isinstance(failure, StopScript | TooManyLaunches | TooLong):
                 break
         self._set_calling_tests(False)
         if called:
@@ -239,7 +241,7 @@ class Script:
             )
             self._report(error, "note", message)
             return error
-        except _TooLong as error:
+        except TooLong as error:
             self._report_stop(error)
             return error
         except NeedsModule as error:
@@ -278,7 +280,7 @@ class Script:
             with contextlib.suppress(BaseException):
                 exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102  the user's code
 
-    def _report_stop(self, error: _TooLong) -> None:
+    def _report_stop(self, error: TooLong) -> None:
         """Report that the time of the script is over. The results until then are kept."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         stopped = f"The script was stopped after {script_seconds():g} seconds."
@@ -316,19 +318,20 @@ class Script:
 
 
 @contextlib.contextmanager
-def _time_limit() -> Iterator[None]:
-    """Raise `_TooLong` in the script when its time is over, so that time to compile remains."""
-    end = own_seconds() + script_seconds()
+def stopping_after(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in the user's code when its time is over, so that time to compile remains."""
+    end = own_seconds() + seconds
 
     def stop(_signal: int, _frame: object) -> None:
         remaining = end - own_seconds()
-        # The interpreter ignores an exception in a finalizer or a callback of the garbage collector.
-        signal.setitimer(signal.ITIMER_REAL, max(remaining, _SHORTEST_TIMER_SECONDS))
         if remaining <= 0:
-            raise _TooLong
+            # The interpreter ignores an exception in a finalizer or a callback of the garbage collector.
+            signal.setitimer(signal.ITIMER_REAL, _END_SECONDS)
+            raise TooLong
+        signal.setitimer(signal.ITIMER_REAL, max(remaining, _SHORTEST_TIMER_SECONDS))
 
     previous_handler = signal.signal(signal.SIGALRM, stop)
-    previous_timer = signal.setitimer(signal.ITIMER_REAL, script_seconds())
+    previous_timer = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:

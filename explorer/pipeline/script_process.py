@@ -24,26 +24,31 @@ _leave_copy: Callable[[bool], Request | None] | None = None
 def use(leave_copy: Callable[[bool], Request | None]) -> None:
     """Leave copies with this function. In a copy it returns the request of a later job, otherwise None.
 
-    Its argument says whether the later job may have another target of the same vendor.
+    Its argument says whether the later job may have another target of the vendor.
     """
     global _leave_copy
     _leave_copy = leave_copy
 
 
-def request_after_script(request: Request, suits_targets: Callable[[], bool]) -> Request:
+def request_after_script(request: Request, serves_vendor: Callable[[], bool]) -> Request:
     """Return the request to go on with, after the script of a request has been executed.
 
-    This is `request` itself, and in a copy the request of a later job. `suits_targets` says whether that may
-    have another target of the same vendor.
+    This is `request` itself, and in a copy the request of a later job. `serves_vendor` is called before the
+    first copy is left.
     """
     if (
         _leave_copy is None
         or request.script is None
         or time_limit.elapsed_seconds() < _SHORTEST_SCRIPT_SECONDS
+        or _has_threads()
     ):
         return request
-    suits = suits_targets()
-    # A lock that another thread holds would never be released in the copy.
-    while len(list(Path("/proc/self/task").iterdir())) == 1 and (later := _leave_copy(suits)) is not None:
+    serves = serves_vendor()
+    while not _has_threads() and (later := _leave_copy(serves)) is not None:
         request = later
     return request
+
+
+def _has_threads() -> bool:
+    """Return whether there are other threads. A copy would never get a lock that one of them holds."""
+    return len(list(Path("/proc/self/task").iterdir())) > 1

@@ -113,7 +113,7 @@ def work(
         _write_all(events, BEGUN_LINE)
         return decode_request(data)
 
-    def leave_copy(suits_targets: bool) -> Request | None:
+    def leave_copy(serves_vendor: bool) -> Request | None:
         assert copies is not None
         _flush()
         # A copy would hold the ends of pipes to children of the script, and its memory counts, too.
@@ -128,7 +128,7 @@ def work(
             confine.let_in()
             with copies, contextlib.suppress(OSError):
                 if copy > 0:
-                    _announce(copy, suits_targets, copies)
+                    _announce(copy, serves_vendor, copies)
             return None
         for stream in (*outputs, 1, 2):
             os.dup2(nothing, stream, inheritable=stream <= 2)
@@ -205,10 +205,10 @@ def _flush() -> None:
     linux.flush_standard_output()
 
 
-def _announce(copy: int, suits_targets: bool, copies: socket.socket) -> None:
+def _announce(copy: int, serves_vendor: bool, copies: socket.socket) -> None:
     """Tell the warden the number of a copy, and wait until it has read what the script has written."""
     wait, noted = os.pipe()
-    socket.send_fds(copies, [b"%d %d" % (copy, suits_targets)], [noted])
+    socket.send_fds(copies, [b"%d %d" % (copy, serves_vendor)], [noted])
     os.close(noted)
     os.read(wait, 1)
     os.close(wait)

@@ -225,12 +225,9 @@ def _script_of(request: Request, *, is_yielding: bool) -> ScriptKey | None:
     """
     if (script := request.script) is None:
         return None
-    backend = script.target.partition(":")[0]
-    keys = (
-        hashlib.sha256(json.dumps([to_plain(each), is_yielding], sort_keys=True).encode()).hexdigest()
-        for each in (script, replace(script, target=backend))
-    )
-    return ScriptKey(*keys)
+    described = json.dumps([to_plain(replace(script, target="")), is_yielding], sort_keys=True)
+    digest = hashlib.sha256(described.encode()).hexdigest()
+    return ScriptKey(f"{digest} {script.target}", f"{digest} {script.target.partition(':')[0]}:*")
 
 
 def _execute(

@@ -160,16 +160,16 @@ class Slot:
         The second value is whether its later jobs may have other targets of the same vendor.
         """
         assert self._later is not None
-        used_bytes = suits_targets = 0
+        used_bytes = serves_vendor = 0
         if linux.wait_for_input(self._later.fileno(), seconds=_PARK_SECONDS):
             with contextlib.suppress(OSError, ValueError):
                 message = self._later.recv(_MESSAGE_BYTES)
-                used_bytes, suits_targets = map(int, message.removeprefix(PARKED).split())
+                used_bytes, serves_vendor = map(int, message.removeprefix(PARKED).split())
         self._close_streams()
         self.has_script = used_bytes > 0
         if not self.has_script:
             self._kill_job()
-        return used_bytes, bool(suits_targets)
+        return used_bytes, bool(serves_vendor)
 
     def next(self) -> None:
         """Prepare the process of the next job.

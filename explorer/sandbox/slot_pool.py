@@ -50,8 +50,8 @@ class PoolState:
 class ScriptKey:
     """What identifies the process of a script: with its target, and for all targets of the vendor."""
 
-    one_target: str
-    any_target: str
+    for_target: str
+    for_vendor: str
 
 
 class VersionPools:
@@ -310,9 +310,9 @@ class SlotPool:
         if script is None:
             return None
         with self._changed:
-            while script.any_target in {each.any_target for each in self._parking} and not is_cancelled():
+            while self._parks(script) and not is_cancelled():
                 self._changed.wait(_CANCEL_LOOK_SECONDS)
-            key = script.any_target if script.any_target in self._keeping else script.one_target
+            key = script.for_vendor if script.for_vendor in self._keeping else script.for_target
             slot, _, _ = self._keeping.pop(key, (None, 0.0, 0))
             if slot is None:
                 return None
@@ -322,10 +322,14 @@ class SlotPool:
         self._give_back(slot, None, is_broken=True)
         return None
 
+    def _parks(self, script: ScriptKey) -> bool:
+        """Return whether the process of the script may soon stay, for any target of the vendor."""
+        return any(each.for_vendor == script.for_vendor for each in self._parking)
+
     def _keep(self, slot: Slot, script: ScriptKey) -> bool:
         """Keep a slot for later jobs of its script, if the process of the script stays."""
-        used_bytes, suits_targets = slot.wait_until_parked()
-        key = script.any_target if suits_targets else script.one_target
+        used_bytes, serves_vendor = slot.wait_until_parked()
+        key = script.for_vendor if serves_vendor else script.for_target
         most_bytes = self._settings.kept_scripts_bytes
         ended: list[Slot] = []
         with self._changed:

@@ -131,7 +131,7 @@ class Warden:
         self._rules = rules
         self._owns_processes = jailed and limits.owns_processes
         self._folder = ""
-        self._copy, self._suits_targets = 0, False
+        self._copy, self._serves_vendor = 0, False
         self._script = ScriptOutput()
         self._started: float | None = None
         self._verdict = b""
@@ -263,10 +263,10 @@ class Warden:
         except OSError:  # The other end was closed before it had read everything.
             return False
         with contextlib.suppress(OSError, ValueError):
-            copy, suits_targets = map(int, message.split())
+            copy, serves_vendor = map(int, message.split())
             if copy > 1 and copy != worker:
                 self._link.send(b"%s %d" % (memory.COPY, copy))
-                self._copy, self._suits_targets = copy, suits_targets == 1
+                self._copy, self._serves_vendor = copy, serves_vendor == 1
                 self._script = streams.read()
         for descriptor in descriptors:  # The worker goes on when all ends are closed.
             os.close(descriptor)
@@ -285,7 +285,7 @@ class Warden:
             while answer := self._link.recv(64):
                 if answer.startswith(memory.PARKED):  # Otherwise the job exceeded a limit at its very end.
                     used = int(answer.removeprefix(memory.PARKED))
-                    self._later.send(PARKED + b" %d %d" % (used, self._suits_targets))
+                    self._later.send(PARKED + b" %d %d" % (used, self._serves_vendor))
                     return True
         except OSError:  # User code has ended the copy, or the slot does not keep the job.
             pass

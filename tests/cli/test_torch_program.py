@@ -23,7 +23,7 @@ def test_the_kernels_are_listed_and_one_is_chosen(server, program):
     assert first.returncode == 0, first.stderr
     assert f".entry {SCALED}" in first.stdout
     assert (
-        f"A compiler writes 2 kernels for this program: {SCALED}, {SUMMED}. This is {SCALED}. "
+        f"a compiler writes 2 kernels for this program: {SCALED}, {SUMMED}. This is {SCALED}. "
         "Choose one with --kernel."
     ) in first.stderr
     second = run("compile", program, "--stage", "ptx", "--kernel", SUMMED, server=server.url)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from explorer.model import Diagnostic, Inspection, Request, Stage, to_plain
-from explorer.pipeline.module import UNTUNED
+from explorer.pipeline.module import OWN_KERNELS, UNTUNED
 from explorer.sandbox.protocol import decode_event
 
 PROJECT = Path(__file__).parents[2]
@@ -86,7 +86,7 @@ def test_the_kernels_of_a_program_are_a_script_that_compiles(perform, target, bi
     messages = [event.message for event in events if isinstance(event, Diagnostic)]
     assert (code.kernels, messages[0], events[-1].status) == (tuple(KERNELS), UNTUNED, "kernels_found")
     assert "# src[program.py:10]" in code.source
-    assert "_helion_add[(64,)](x, y, out, num_warps=4, num_stages=1)" in code.source
+    assert "_helion_add[(64,)](x, y, out, num_warps=4" in code.source
     for kernel in kernels:
         events = perform(code.source, target, path=code.path, files=code.files, kernel=kernel)
         assert events[-1].status == "complete", events
@@ -94,6 +94,39 @@ def test_the_kernels_of_a_program_are_a_script_that_compiles(perform, target, bi
         assert kernel in stages[binary]
         # The constants of one kernel are not the constants of another.
         assert re.search(r"tt\.store .*tensor<([\dx]+)x!", stages["ttir"])[1] == KERNELS[kernel]
+
+
+OWN = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * 2)
+
+
+twice[(1,)](torch.ones(64, device="cuda"), BLOCK=64)
+"""
+
+
+def test_a_program_that_binds_a_kernel_itself_has_each_kernel_once(perform):
+    bound = PROGRAM.replace(
+        "softmax(add(x, x))", "add.bind((x, x)).set_config(helion.Config(block_sizes=[32, 32]))"
+    )
+    bound += "softmax.autotune((x,))\nsoftmax(x)\n"
+    events = perform(bound, "cuda:90", task="inspect")
+    assert one(events, Inspection).output_code.kernels == tuple(KERNELS)
+
+
+def test_the_triton_kernels_of_a_program_are_found_without_helion_or_are_noted(perform):
+    begin = PROGRAM.index("x = torch.randn")
+    events = perform(PROGRAM[:begin] + OWN, "cuda:90", task="inspect")
+    assert [kernel.name for kernel in one(events, Inspection).kernels] == ["twice"]
+    events = perform(PROGRAM + OWN, "cuda:90", task="inspect")
+    assert one(events, Inspection).output_code.kernels == tuple(KERNELS)
+    assert OWN_KERNELS in [event.message for event in events if isinstance(event, Diagnostic)]
 
 
 def test_an_error_of_helion_is_on_its_line(perform):

@@ -73,10 +73,10 @@ def fake_gpu(
         recorder.limit = sys.maxsize  # The launches are read from the output code.
     if uses_inductor:
         inductor.import_inductor()
-    triton_runtime.driver.set_active(FakeDriver(target, recorder.note_target_read))
+    triton_runtime.driver.set_active(FakeDriver(target, recorder))
     libraries: list[torch.library.Library] = []
     changes = [
-        # PyTorch's compiler may trace these functions.
+        # PyTorch's compiler would trace the note. A program depends on its target anyway.
         *cuda.replacements(target, recorder.note_target_read if program is None else None),
         *torch_extras.replacements(_mode, libraries),
         *benchmarks.replacements(),

@@ -13,6 +13,7 @@ from triton.backends.driver import DriverBase
 from triton.runtime.jit import JITFunction
 
 from explorer.model.hardware import Device, Target
+from explorer.pipeline.fake_gpu.runtime import Recorder
 from explorer.pipeline.targets import triton_target
 
 
@@ -56,14 +57,18 @@ class FakeUtilities:
 class FakeDriver(DriverBase):  # type: ignore[misc]  # Triton is untyped here
     """The active driver while the user's code is executed and while its kernels compile.
 
-    `note_read` is called when anything but a launch asks for the target.
+    `recorder` is told when anything but a launch asks for the target.
     """
 
-    def __init__(self, target: Target, note_read: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, target: Target, recorder: Recorder | None = None) -> None:
         self._target = triton_target(target)
         self._device = target.device
-        self._note_read = note_read
-        self.utils = FakeUtilities(self._device, note_read)
+        self._recorder = recorder
+        self.utils = FakeUtilities(self._device, self._note_read)
+
+    def _note_read(self) -> None:
+        if self._recorder is not None:
+            self._recorder.note_target_read()
 
     @classmethod
     def is_active(cls) -> bool:
@@ -74,7 +79,8 @@ class FakeDriver(DriverBase):  # type: ignore[misc]  # Triton is untyped here
         return cpp_type
 
     def get_current_target(self) -> GPUTarget:
-        if sys._getframe(1).f_globals.get("__name__") != JITFunction.__module__:
+        is_launching = self._recorder is not None and self._recorder.is_calling
+        if not is_launching or sys._getframe(1).f_globals.get("__name__") != JITFunction.__module__:
             self._note_read()
         return self._target
 

@@ -9,11 +9,12 @@ Source: helion/runtime/kernel.py, 1.5.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -21,7 +22,15 @@ from explorer.pipeline.fake_gpu import torch_compile
 from explorer.pipeline.fake_gpu.torch_compile import CompiledProgram
 from explorer.pipeline.fake_gpu.torch_extras import under
 
-_IMPORT = re.compile(r"^[ \t>+]*(?:import|from)[ \t]+helion\b", re.MULTILINE)
+#: The methods that compile.
+_METHODS = {
+    "Kernel": ("__call__", "bind"),
+    "BoundKernel": ("__call__", "set_config", "compile_config", "to_code"),
+}
+
+#: The functions of Triton and the constants in a module of Helion. A kernel reads them when it is compiled.
+_FUNCTION = re.compile(r"^@triton\.jit(?:\(.*\))?\ndef (\w+)", re.MULTILINE)
+_CONSTANT = re.compile(r"^(_\w+) = tl\.constexpr\(", re.MULTILINE)
 
 #: Texts in code of Helion, and texts with the same meaning that need only PyTorch and Triton.
 _ALONE = {
@@ -36,9 +45,29 @@ _RANDOM = re.compile(r"\brand_strided\(size=(.+?), stride=(.+?), dtype=(.+?), de
 
 
 def is_program(source: str, files: Mapping[str, str]) -> bool:
-    """Return whether a script or its files use Helion, which is installed. Code of Helion is no program."""
-    is_used = any(map(_IMPORT.search, (source, *files.values()))) and not torch_compile.kernel_names(source)
-    return is_used and importlib.util.find_spec("helion") is not None
+    """Return whether a script or its files import Helion, which is installed, and are not code of Helion."""
+    if torch_compile.kernel_names(source) or not any(map(_imports_helion, (source, *files.values()))):
+        return False
+    return importlib.util.find_spec("helion") is not None
+
+
+def _imports_helion(source: str) -> bool:
+    if "helion" not in source:
+        return False
+    names: list[str] = []
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(ast.parse(source)):
+            match node:
+                case ast.Import():
+                    names += [alias.name for alias in node.names]
+                case ast.ImportFrom(module=str() as module, level=0):
+                    names.append(module)
+    return any(name.partition(".")[0] == "helion" for name in names)
+
+
+def shared_names(code: str) -> list[str]:
+    """Return the names in code of Helion that the code of another kernel may define, too."""
+    return [*_FUNCTION.findall(code), *_CONSTANT.findall(code)] if "_helion_" in code else []
 
 
 def replacements(program: CompiledProgram, mode: AbstractContextManager[Any]) -> list[tuple[Any, str, Any]]:
@@ -46,19 +75,17 @@ def replacements(program: CompiledProgram, mode: AbstractContextManager[Any]) ->
 
     PyTorch's compiler must have been prepared. `mode` is the mode of the fake GPU.
     """
-    kernel = importlib.import_module("helion.runtime.kernel")
-    call, compile_config = kernel.Kernel.__call__, kernel.BoundKernel.compile_config
-
-    @functools.wraps(call)
-    def call_kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with torch_compile.compiling():
-            program.report(f"Helion: compiling {self.name}")
-            return call(self, *args, **kwargs)
+    module = importlib.import_module("helion.runtime.kernel")
+    compile_config = module.BoundKernel.compile_config
+    kept: dict[Any, Any] = {}
 
     def compile_and_keep(self: Any, config: Any = None, **options: Any) -> Any:
+        program.report(f"Helion: compiling {self.kernel.name}")
         run = compile_config(self, config, **options)
-        program.add(_alone(self.to_code(config, emit_repro_caller=True)))
-        return under(mode, run)
+        if run not in kept:
+            program.add(_alone(self.to_code(config, emit_repro_caller=True)))
+            kept[run] = under(mode, run)
+        return kept[run]
 
     def take_configuration(self: Any, _args: Any, **_options: Any) -> Any:
         program.untuned += 1
@@ -66,11 +93,26 @@ def replacements(program: CompiledProgram, mode: AbstractContextManager[Any]) ->
         self.set_config(config)
         return config
 
+    own = {"compile_config": compile_and_keep}
     return [
-        (kernel.Kernel, "__call__", call_kernel),
-        (kernel.BoundKernel, "compile_config", compile_and_keep),
-        (kernel.BoundKernel, "autotune", take_configuration),
+        *(
+            (owner, name, _compiling(own.get(name) or getattr(owner, name)))
+            for owner, names in ((getattr(module, kind), names) for kind, names in _METHODS.items())
+            for name in names
+        ),
+        (module.BoundKernel, "autotune", take_configuration),
     ]
+
+
+def _compiling(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that is executed as PyTorch's compiler is."""
+
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with torch_compile.compiling():
+            return method(*args, **kwargs)
+
+    return call
 
 
 def _alone(code: str) -> str:

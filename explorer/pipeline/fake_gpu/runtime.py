@@ -156,7 +156,7 @@ class FakeKernel:
 
     def __init__(self, recorder: Recorder, launch: RecordedLaunch) -> None:
         self._recorder = recorder
-        self.launch = launch
+        self._launch = launch
         self.name = launch.jit_function.__name__
         self.src = SimpleNamespace(
             fn=launch.jit_function,
@@ -174,7 +174,7 @@ class FakeKernel:
         """The options that the kernel is compiled with."""
         self._recorder.note_target_read()
         return SimpleNamespace(
-            **{**self.launch.options, "shared": self.shared_bytes, "name": self.name, "tmem_size": 0,
+            **{**self._launch.options, "shared": self.shared_bytes, "name": self.name, "tmem_size": 0,
                "global_scratch_size": 0, "global_scratch_align": 1,
                "warp_size": self._recorder.target.warp_size}
         )  # fmt: skip
@@ -195,9 +195,9 @@ class FakeKernel:
         return launch
 
     def _note_grid(self, grid: tuple[Any, ...]) -> None:
-        if self.launch.grid is None:
-            self.launch.grid = tuple(int(size) for size in grid)
-            self.launch.line = user_line() or self.launch.line
+        if self._launch.grid is None:
+            self._launch.grid = tuple(int(size) for size in grid)
+            self._launch.line = user_line() or self._launch.line
 
 
 class _LazyAssembly(dict[str, Any]):
@@ -205,7 +205,7 @@ class _LazyAssembly(dict[str, Any]):
 
     def __init__(self, launch: RecordedLaunch, recorder: Recorder) -> None:
         super().__init__()
-        self.launch = launch
+        self._launch = launch
         self._recorder = recorder
 
     def __missing__(self, stage: str) -> Any:
@@ -213,7 +213,7 @@ class _LazyAssembly(dict[str, Any]):
         if stage == "sass":  # Triton would start a tool that crashes under a limit of the address space.
             self[stage] = disassemble(self["cubin"])
             return self[stage]
-        launch = self.launch
+        launch = self._launch
         source_class = GluonASTSource if launch.jit_function.is_gluon() else ASTSource
         source = source_class(launch.jit_function, launch.signature, launch.constexprs, launch.attrs)
         compiled = _compile(source, target=self._recorder.target, options=launch.options)

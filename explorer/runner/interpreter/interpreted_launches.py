@@ -39,14 +39,14 @@ class InterpretedKernel(FakeKernel):
         self._taker = selector
 
     def launch_metadata(self, grid: tuple[Any, ...], _stream: object, *arguments: Any) -> None:
-        refuse_gluon(self.launch.jit_function)
+        refuse_gluon(self._launch.jit_function)
         super().launch_metadata(grid, _stream, *arguments)
-        self._taker.launching(self.launch, grid, arguments, self)
+        self._taker.launching(self._launch, grid, arguments, self)
 
     def run(self, *launch: Any) -> None:
         """Run the programs. The arguments are the grid (three), and last the kernel's."""
-        arguments = launch[len(launch) - len(self.launch.jit_function.params) :]
-        self._taker.run(self.launch, (launch[0], launch[1], launch[2]), arguments)
+        arguments = launch[len(launch) - len(self._launch.jit_function.params) :]
+        self._taker.run(self._launch, (launch[0], launch[1], launch[2]), arguments)
 
     def __getitem__(self, grid: tuple[Any, ...]) -> Callable[..., None]:
         def launch(*arguments: Any, stream: object = None) -> None:

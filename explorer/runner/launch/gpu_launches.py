@@ -65,7 +65,7 @@ def launching_on_gpu(
         bound = runtime.bound_arguments(sys._getframe(1))
         recorded = selector.record(self, key, signature, constexprs, attrs, dict(options.__dict__), bound)
         compiled = compile_kernel(self, key, signature, device, constexprs, options, attrs, warmup)
-        selector.compiled[id(compiled)] = (compiled, recorded.launch)
+        selector.compiled[id(compiled)] = (compiled, recorded._launch)
         return compiled
 
     def note_launch(self: Any, grid: Any, stream: Any, *arguments: Any) -> Any:
