@@ -259,17 +259,19 @@ class _Body:
             TooManyRequests: the client sends too many bodies at the same time.
         """
         try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                await self._receive(receive)
+            async with asyncio.timeout(_BODY_SECONDS) as limit:
+                await self._receive(receive, limit)
         except TimeoutError as error:
             raise RequestTooSlow(
                 f"The body of the request was not complete after {_BODY_SECONDS:.0f} seconds. Send it faster."
             ) from error
 
-    async def _receive(self, receive: Receive) -> None:
+    async def _receive(self, receive: Receive, limit: asyncio.Timeout) -> None:
         received = 0
         while received <= DISCARDED_BYTES:
             message = await receive()
+            if limit.expired():  # Until Python 3.12, `asyncio.wait_for` prefers data to a cancellation.
+                raise TimeoutError
             if message["type"] != "http.request":
                 raise _Gone
             data = message["body"][: self._limit_bytes - len(self._data)]
