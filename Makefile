@@ -17,7 +17,7 @@ CLUSTER_DATA ?= $(if $(filter 0,$(shell id -u)),/var/lib/triton-explorer,build/c
 BUBBLEWRAP := explorer/sandbox/bubblewrap-requirements.txt
 SOURCES := $(shell find explorer/static explorer/templates -path explorer/static/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: serve dev cluster cluster-programs test test-programs nightly check lint gallery bench chaos record bundle clean
+.PHONY: serve dev cluster cluster-programs test test-programs nightly check lint lint-python lint-page test-page gallery bench chaos record bundle clean
 
 serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@$(if $(PACKAGES),$(BIN)/python tools/install-packages $(VENV)/packages $(foreach name,$(PACKAGES),'$(name)'))
@@ -34,6 +34,9 @@ cluster: cluster-programs $(VENV)/installed-cluster $(VENV)/installed-tritons $(
 # Checked first, because installing Python's packages takes minutes.
 cluster-programs: $(VENV)/installed-cluster-programs
 	@[ -e $< ]
+
+# Python keeps the bytecode of the tests, too: without it, each start of pytest takes ten seconds longer.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Two processes: each has a separate server, browser and sandboxes. A thread ends the process of a hanging test, and
 # prints the stacks of all threads.
@@ -55,12 +58,14 @@ test-programs: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/insta
   $(VENV)/installed-cluster $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python -m compileall -q explorer
 
-# Lint and the tests that need no server, browser, sandbox or compiler: about three minutes on two cores.
-check: lint
-	$(BIN)/python hatch_build.py --test
+# Lint and the tests that need no server, browser, sandbox or compiler: about two minutes on two cores.
+check: $(VENV)/installed-test
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint test-page
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) -m "not slow and not nightly" $(PYTEST)
 
-lint: $(VENV)/installed-test
+lint: lint-python lint-page
+
+lint-python: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -69,7 +74,13 @@ lint: $(VENV)/installed-test
 	$(BIN)/zizmor --quiet --offline .github/workflows
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/kubernetes-validate --strict --quiet -k 1.33 $(filter-out %/kustomization.yaml,$(wildcard kubernetes/*.yaml))
+
+lint-page: $(VENV)/installed-test
 	$(BIN)/python hatch_build.py --check
+
+# The tests of the page that need no browser.
+test-page: $(VENV)/installed-test
+	$(BIN)/python hatch_build.py --test
 
 # The gallery compiled by every Triton version, compared with kernels.lock.json; UPDATE=1 writes that file. A running
 # server is not used, because its code may differ.

@@ -21,6 +21,8 @@ from explorer.services import open_store_of, services_of
 from explorer.settings import Settings
 from explorer.store.entry_writer import EntryWriter
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -223,7 +225,6 @@ def test_statistics_count_results_by_kind_age_and_client(settings):
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_result_in_postgresql_and_s3_is_repaired_by_compiling_again(
     postgresql, blobs_url, bucket, tmp_path, vector_add
 ):

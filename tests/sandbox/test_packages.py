@@ -68,6 +68,7 @@ def test_what_is_no_name_of_a_package_is_refused(tmp_path, name):
     assert not (tmp_path / "packages").exists()
 
 
+@pytest.mark.slow
 def test_packages_are_installed_with_what_they_need_and_nothing_twice(tmp_path):
     make_wheel(tmp_path, "made_up_kernels", needs=("made_up_base>=1", "numpy"))
     make_wheel(tmp_path, "made_up_base")
@@ -82,6 +83,7 @@ def test_packages_are_installed_with_what_they_need_and_nothing_twice(tmp_path):
     assert (folder / "made_up_kernels.py").is_file()
 
 
+@pytest.mark.slow
 def test_a_package_that_would_replace_an_installed_one_is_refused(tmp_path):
     make_wheel(tmp_path, "numpy", "999.0")
     done = install(tmp_path / "packages", tmp_path, "numpy>=999")
@@ -90,6 +92,7 @@ def test_a_package_that_would_replace_an_installed_one_is_refused(tmp_path):
     assert not (tmp_path / "packages").exists()
 
 
+@pytest.mark.slow
 def test_the_newest_version_that_goes_with_what_is_installed_is_chosen(tmp_path):
     make_wheel(tmp_path, "made_up_kernels", "1.0", needs=("numpy",))
     make_wheel(tmp_path, "made_up_kernels", "2.0", needs=("numpy>=999",))
