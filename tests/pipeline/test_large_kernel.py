@@ -2,7 +2,7 @@
 
 import pytest
 
-from explorer.model import Request
+from explorer.model import Edits, Request
 
 #: 512 elements for each thread: the module of the LLVM dialect has more than 50 MB.
 SOURCE = """
@@ -47,13 +47,26 @@ def test_the_result_comes_before_the_modules_and_without_some_of_them(services):
 
 
 @pytest.mark.slow
-def test_few_registers_that_the_user_asked_for_are_no_fallback(services):
-    source = SOURCE.replace("BLOCK=65536", "BLOCK=16384, maxnreg=32")
-    events = list(services.sandbox.run(Request(source, "cuda:90", services.versions[0])))
+@pytest.mark.parametrize("is_edited", [False, True], ids=["option", "edited PTX"])
+def test_few_registers_that_the_user_asked_for_are_no_fallback(services, is_edited):
+    option, edits = ", maxnreg=32", None
+    if is_edited:
+        option, edits = "", Edits("ptx", ptx_of_limited_registers(services))
+    source = SOURCE.replace("BLOCK=65536", f"BLOCK=16384{option}")
+    events = list(services.sandbox.run(Request(source, "cuda:90", services.versions[0], edits=edits)))
     (resources,) = (event for event in events if event.kind == "resources")
     assert resources.registers == 32
     assert resources.spill_stores_bytes > 1024
     assert not any(event.kind == "diagnostic" and event.severity == "warning" for event in events)
+
+
+def ptx_of_limited_registers(services):
+    """Return the PTX of the kernel with a directive that limits the registers of a thread to 32."""
+    source = SOURCE.replace("BLOCK=65536", "BLOCK=16384")
+    events = services.sandbox.run(Request(source, "cuda:90", services.versions[0]))
+    (text,) = (event.text for event in events if event.kind == "stage" and event.name == "ptx")
+    assert ".maxnreg" not in text
+    return text.replace(".reqntid 128", ".reqntid 128\n.maxnreg 32")
 
 
 @pytest.mark.slow

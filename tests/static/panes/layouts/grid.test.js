@@ -1,0 +1,30 @@
+import "../../browser.js";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Grid } from "../../../../explorer/static/panes/layouts/grid.js";
+
+/** @import { Picture } from "../../../../explorer/static/panes/layouts/grid.js" */
+
+/**
+ * The size in pixels of a cell, after a picture was fitted into a canvas.
+ * @param {number} width @param {number} height @param {Partial<Picture>} picture
+ */
+function fitted(width, height, picture) {
+  /** @type {Grid} */
+  const grid = Object.create(Grid.prototype);
+  Object.assign(grid, { canvas: { clientWidth: width, clientHeight: height }, picture });
+  grid.fit();
+  return grid.scale;
+}
+
+test("a low pane shows the whole picture, with cells of at least one pixel", () => {
+  const picture = { rows: 128, columns: 64 };
+  const cell = fitted(600, 200, picture);
+  assert.ok(cell >= 1 && 34 + 128 * cell <= 200, String(cell));
+  assert.equal(fitted(600, 100, picture), 1);
+});
+
+test("cells are no larger than 44 pixels, and those of a picture that scrolls fill the width", () => {
+  assert.equal(fitted(2000, 2000, { rows: 4, columns: 4 }), 44);
+  assert.equal(fitted(688, 100, { rows: 512, columns: 32, scrolls: true, largest: 60 }), 20);
+});
