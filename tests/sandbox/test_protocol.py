@@ -130,6 +130,12 @@ def test_limits_of_a_stream(limit, data):
         stream.feed(data)
 
 
+def test_as_many_events_as_the_limit_are_accepted():
+    events = [Log("a", "x"), Done("complete", 1)]
+    stream = EventStream(dataclasses.replace(SandboxSettings(), event_count=2))
+    assert stream.feed(b"".join(map(encode_event, events))) == events
+
+
 def test_what_was_left_out_of_a_line_is_there_afterwards():
     event = decode_event(b'{"event":"resources","registers":3}')
     assert vars(event) == vars(Resources(registers=3))
@@ -139,6 +145,8 @@ def test_what_was_left_out_of_a_line_is_there_afterwards():
     "line",
     [
         as_line(Pass(0, "ttir", "a", "A", (), 1), index=10**18),
+        as_line(Pass(0, "ttir", "a", "A", (), 1), milliseconds=-1),
+        as_line(Binary("cubin", "AAAA"), milliseconds=-1),
         as_line(Diagnostic("error", "no"), line=10**30),
         as_line(Resources(), registers=-1),
         as_line(Resources(), threads=10**40),

@@ -251,13 +251,16 @@ def test_live_results_are_removed_early(store, database_url):
     store.retain(kept[2], "somebody")
     store.submit(replace(REQUEST, source="live 2"))
     store.write_uses()
+    revision = store.revision
     assert store.prune().results == 0, "they are young"
+    assert store.revision == revision
     make_old(database_url, 3)
     assert not store.pruning_is_due.is_set()
     store.write_uses()
     assert store.pruning_is_due.is_set()
     removed = store.prune()
     assert (removed.results, removed.requests) == (2, 1)
+    assert store.revision > revision, "what the server keeps in memory is still valid"
     assert not store.pruning_is_due.is_set()
     assert store.find(forgotten).status == "queued", "its address computes it again"
     with pytest.raises(NotFound):

@@ -22,6 +22,7 @@ SASS = [
     ("@P0 STG.E.U16 desc[UR4][R2.64], R3", ("memory", "global", "store", 16)),
     ("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], P0", ("memory", "global to shared", "copy", 128)),
     ("LDSM.16.M88.4 R4, [R1]", ("memory", "shared", "load", 128)),
+    ("LDSM.16.M88 R4, [R1]", ("memory", "shared", "load", 32)),
     ("LDSM.16.MT88.2 R4, [R1]", ("memory", "shared", "load", 64)),
     ("LDS R4, [R1]", ("memory", "shared", "load", 32)),
     ("LDC.64 R4, c[0x0][0x228]", ("memory", "constant", "load", 64)),
