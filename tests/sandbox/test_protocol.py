@@ -131,9 +131,9 @@ def test_limits_of_a_stream(limit, data):
 
 
 def test_as_many_events_as_the_limit_are_accepted():
-    events = [Log("a", "x"), Done("complete", 1)]
+    events: list[Event] = [Log("a", "x"), Done("complete", 1)]
     stream = EventStream(dataclasses.replace(SandboxSettings(), event_count=2))
-    assert stream.feed(b"".join(map(encode_event, events))) == events
+    assert stream.feed(b"".join(encode_event(event) for event in events)) == events
 
 
 def test_what_was_left_out_of_a_line_is_there_afterwards():
