@@ -24,7 +24,7 @@ test("a low pane shows the whole picture, with cells of at least one pixel", () 
   assert.equal(fitted(600, 100, picture), 1);
 });
 
-test("cells are no larger than 44 pixels, and those of a picture that scrolls fill the width", () => {
+test("cells are no larger than 44 pixels, and a picture that scrolls fills the width", () => {
   assert.equal(fitted(2000, 2000, { rows: 4, columns: 4 }), 44);
   assert.equal(fitted(688, 100, { rows: 512, columns: 32, scrolls: true, largest: 60 }), 20);
 });
