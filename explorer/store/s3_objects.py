@@ -27,9 +27,10 @@ _OPTIONS = ("endpoint", "region", "timeout_seconds")
 _TIMEOUT_SECONDS = 10.0
 _CONNECT_SECONDS = 3.0
 _RETRIES = 3
-#: After a failure that took longer, further requests fail at once for the pause.
+#: After a longer time without an answer, further requests fail at once for the pause.
 _SLOW_SECONDS = 1.0
 _PAUSE_SECONDS = 5.0
+_UNANSWERED = re.compile("kind: (?:Timeout|Connect)")
 _LONGEST_REASON = 300
 #: An empty object that shows whether the store can be written, and its clock.
 _PROBE = "probe"
@@ -202,7 +203,7 @@ class S3Objects:
                 result = request()
         except (FileNotFoundError, self._failures) as error:
             failure = self._failure(what, error)
-            if isinstance(failure, _Missing):
+            if not _UNANSWERED.search(str(error)):
                 self._outage.end()
             elif time.monotonic() - begin > _SLOW_SECONDS:
                 self._outage.begin(failure)

@@ -247,6 +247,18 @@ def test_while_a_store_does_not_answer_only_one_request_waits_for_it(open_s3, fa
     assert blobs.read(address) == b"text"
 
 
+@pytest.mark.slow
+def test_a_store_that_answers_with_errors_is_asked_again_at_once(open_s3, faulty_url, proxy, monkeypatch):
+    """A full disk is such a store. The repetitions of a request take longer than the time without an answer."""
+    monkeypatch.setattr(s3_objects, "_SLOW_SECONDS", 0.0)
+    blobs = open_s3(faulty_url)
+    proxy.fault = "error"
+    with pytest.raises(StoreError, match="500"):
+        stored(blobs, "text")
+    proxy.fault = ""
+    assert blobs.read(stored(blobs, "text")) == b"text"
+
+
 def test_wrong_credentials_are_named(open_s3, blobs_url, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     blobs = open_s3(blobs_url)
