@@ -30,9 +30,12 @@ class CrashSafeScheduling(LoadGroupScheduling):  # type: ignore[misc]
     def _reschedule(self, node: WorkerController) -> None:
         if node in self.registered_collections:
             super()._reschedule(node)
-            # A process runs a test when it knows the next one.
-            while self.workqueue and self._pending_of(self.assigned_work[node]) < 2:
+            # A process runs a test when it knows the next one. With --maxfail, it may end, and gets none.
+            while self.workqueue and not node.shutting_down and self._has_few(node):
                 super()._reschedule(node)
+
+    def _has_few(self, node: WorkerController) -> bool:
+        return bool(self._pending_of(self.assigned_work[node]) < 2)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Assign the next group. The process may have other tests of this group already."""

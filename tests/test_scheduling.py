@@ -29,19 +29,16 @@ def test_it(number):
 CRASHES = {"aborts": "os.abort()", "hangs": "ctypes.CDLL(None).sleep(60)"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("crash", CRASHES)
-def test_all_other_tests_run(tmp_path: Path, crash: str) -> None:
-    """Groups of eight and of one in two processes. Each process crashes in the middle of its second group."""
-    (tmp_path / "conftest.py").write_text(CONFIGURATION)
-    groups = [(8, None), (8, None), (8, 2), (8, 3), (1, None), (1, None), (1, None), (8, None), (8, None)]
+def run(folder: Path, groups: list[tuple[int, int | None]], crash: str, *more: str) -> str:
+    """Run groups of tests in two processes, and return the output."""
+    (folder / "conftest.py").write_text(CONFIGURATION)
     for index, (tests, crashes_at) in enumerate(groups):
-        text = GROUP.format(name=index, tests=tests, crashes_at=crashes_at, crash=CRASHES[crash])
-        (tmp_path / f"test_{index}.py").write_text(text)
+        text = GROUP.format(name=index, tests=tests, crashes_at=crashes_at, crash=crash)
+        (folder / f"test_{index}.py").write_text(text)
     options = ["-p", "xdist", "-p", "pytest_timeout", "-n2", "--dist=loadgroup", "--no-loadscope-reorder"]
-    options += ["--timeout=2", "--timeout-method=thread"]
+    options += ["--timeout=2", "--timeout-method=thread", *more]
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, "-c", os.devnull, f"--rootdir={tmp_path}", tmp_path],
+        [sys.executable, "-m", "pytest", *options, "-c", os.devnull, f"--rootdir={folder}", folder],
         env={
             **os.environ,
             "PYTHONPATH": str(Path(__file__).parent),
@@ -51,5 +48,21 @@ def test_all_other_tests_run(tmp_path: Path, crash: str) -> None:
         text=True,
         timeout=60,
     )
-    summary = ended.stdout.splitlines()[-1]
-    assert "2 failed, 49 passed" in summary, ended.stdout
+    return ended.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("crash", CRASHES)
+def test_all_other_tests_run(tmp_path: Path, crash: str) -> None:
+    """Groups of eight and of one in two processes. Each process crashes in the middle of its second group."""
+    groups = [(8, None), (8, None), (8, 2), (8, 3), (1, None), (1, None), (1, None), (8, None), (8, None)]
+    printed = run(tmp_path, groups, CRASHES[crash])
+    assert "2 failed, 49 passed" in printed.splitlines()[-1], printed
+
+
+@pytest.mark.slow
+def test_a_run_ends_after_the_most_failures(tmp_path: Path) -> None:
+    """While a test of one process fails, the other process is in the middle of a test."""
+    failure = 'pytest.fail() if __name__ == "test_0" else ctypes.CDLL(None).sleep(1)'
+    printed = run(tmp_path, [(1, 0), (1, 0), *[(1, None)] * 20], failure, "--maxfail=1")
+    assert "1 failed" in printed.splitlines()[-1], printed
