@@ -28,14 +28,12 @@ class CrashSafeScheduling(LoadGroupScheduling):  # type: ignore[misc]
         return crashed
 
     def _reschedule(self, node: WorkerController) -> None:
-        if node in self.registered_collections:
+        # With --maxfail, a process may be told to end, and gets no further tests.
+        if node in self.registered_collections and not node.shutting_down:
             super()._reschedule(node)
-            # A process runs a test when it knows the next one. With --maxfail, it may end, and gets none.
-            while self.workqueue and not node.shutting_down and self._has_few(node):
+            # A process runs a test when it knows the next one.
+            while self.workqueue and self._pending_of(self.assigned_work[node]) < 2:
                 super()._reschedule(node)
-
-    def _has_few(self, node: WorkerController) -> bool:
-        return bool(self._pending_of(self.assigned_work[node]) < 2)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Assign the next group. The process may have other tests of this group already."""

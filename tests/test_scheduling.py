@@ -30,7 +30,9 @@ CRASHES = {"aborts": "os.abort()", "hangs": "ctypes.CDLL(None).sleep(60)"}
 
 
 def run(folder: Path, groups: list[tuple[int, int | None]], crash: str, *more: str) -> str:
-    """Run groups of tests in two processes, and return the output."""
+    """Run groups of tests in two processes, and return the output. A group is its number of tests and the
+    test that executes `crash`, if any. `more` are further options of pytest.
+    """
     (folder / "conftest.py").write_text(CONFIGURATION)
     for index, (tests, crashes_at) in enumerate(groups):
         text = GROUP.format(name=index, tests=tests, crashes_at=crashes_at, crash=crash)

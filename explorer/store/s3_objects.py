@@ -27,10 +27,11 @@ _OPTIONS = ("endpoint", "region", "timeout_seconds")
 _TIMEOUT_SECONDS = 10.0
 _CONNECT_SECONDS = 3.0
 _RETRIES = 3
-#: After a longer time without an answer, further requests fail at once for the pause.
+#: If a request has waited longer and got no answer, further requests fail at once for the pause.
 _SLOW_SECONDS = 1.0
 _PAUSE_SECONDS = 5.0
-_UNANSWERED = re.compile("kind: (?:Timeout|Connect)")
+#: The status of an answer, in the message of a failure.
+_STATUS = re.compile(r"status code: (\d+[ \w]*)")
 _LONGEST_REASON = 300
 #: An empty object that shows whether the store can be written, and its clock.
 _PROBE = "probe"
@@ -203,7 +204,7 @@ class S3Objects:
                 result = request()
         except (FileNotFoundError, self._failures) as error:
             failure = self._failure(what, error)
-            if not _UNANSWERED.search(str(error)):
+            if isinstance(failure, _Missing) or _STATUS.search(str(error)):
                 self._outage.end()
             elif time.monotonic() - begin > _SLOW_SECONDS:
                 self._outage.begin(failure)
@@ -234,7 +235,7 @@ class S3Objects:
             return f"no answer within {self.location.timeout_seconds:g} seconds"
         if "kind: Connect" in text:
             return "it cannot be connected to"
-        found = [re.search(pattern, text) for pattern in (r"status code: (\d+[ \w]*)", r"<Code>(\w+)</Code>")]
+        found = [_STATUS.search(text), re.search(r"<Code>(\w+)</Code>", text)]
         answered = ", ".join(match[1].strip() for match in found if match)
         return answered or " ".join(text.partition("\n\n")[0].split())[:_LONGEST_REASON].rstrip(".")
 

@@ -249,7 +249,7 @@ def test_while_a_store_does_not_answer_only_one_request_waits_for_it(open_s3, fa
 
 @pytest.mark.slow
 def test_a_store_that_answers_with_errors_is_asked_again_at_once(open_s3, faulty_url, proxy, monkeypatch):
-    """A store with a full disk does so. Its repeated answers take longer than a failure at once."""
+    """A store with a full disk is an example. The repetitions of a request may take a second or longer."""
     monkeypatch.setattr(s3_objects, "_SLOW_SECONDS", 0.0)
     blobs = open_s3(faulty_url)
     proxy.fault = "error"
