@@ -256,29 +256,33 @@ class QueryService:
     def _compute_once(
         self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool, refused: dict[str, str]
     ) -> bytes:
-        """Compute an answer without the refused answers. Add the answers that were refused before to them."""
+        """Compute an answer without the refused answers. Add the answers that were refused before to them.
+
+        Answers that come after a refusal may lack the refused answer, and are not stored.
+        """
         record = subject.record
-        own = _key(query, subject.records, subject.parameters)
         found: dict[str, bytes] = {}
+        unstored: dict[str, bytes] = {}
         stored = _StoredAnswers(self._store, record)
+        has_refused = False
 
         def cached(other: Query, parameters: Mapping[str, str]) -> bytes | None:
+            nonlocal has_refused
             key = _key(other, subject.records, parameters)
             try:
                 self._check_not_refused(record, key)
             except ResultTooLarge as error:
                 refused[key] = error.detail
             if key in refused:
+                has_refused = True
                 raise ResultTooLarge(refused[key])
-            return found.get(key) or stored.find(key)
+            return found.get(key) or unstored.get(key) or stored.find(key)
 
         document = b""
         try:
             for other, parameters, document in self._workers.find(query, subject, cached, is_awaited):
-                key = _key(other, subject.records, parameters)
-                if refused and key == own:
-                    break
-                found[key] = document
+                answers = unstored if has_refused else found
+                answers[_key(other, subject.records, parameters)] = document
                 if sum(map(len, found.values())) > _MOST_PENDING_BYTES and is_cached:
                     self._store.keep_answers(record, found)
                     found.clear()

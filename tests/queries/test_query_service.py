@@ -10,10 +10,11 @@ from itertools import islice
 import msgspec
 import pytest
 
-from explorer.errors import InvalidRequest, NotAnswerable, QueueFull, TooManyRequests
+from explorer.errors import InvalidRequest, NotAnswerable, QueueFull, ResultTooLarge, TooManyRequests
 from explorer.jobs.caller import Caller, work_for
 from explorer.jobs.isolated_process import abandoned
 from explorer.queries import Parameter, Query, QueryService
+from explorer.queries.isolated_worker import LimitExceeded
 
 
 class HereWorkers:
@@ -195,3 +196,28 @@ def test_slow_queries_of_one_client_delay_no_other(services, record):
         end.set()
     work_for(Caller())
     assert sorted(each.result() for each in slow) == [b"refused"] * 4 + [b"{}"] * 4
+
+
+def test_an_answer_that_may_lack_a_refused_answer_is_not_stored(services, compile_example):
+    """The outer answer uses the middle answer, which goes on without the inner answer: this takes too long."""
+    record = compile_example("vector_add")
+    before, inner, middle, outer = (
+        Query(name, "Answers.", 1, dict[str, int], lambda subject: {})
+        for name in ("before", "inner", "middle", "outer")
+    )
+
+    class Workers(HereWorkers):
+        def find(self, query, subject, cached, is_awaited=lambda: True):
+            yield before, {}, b"{}"
+            try:
+                cached(inner, {})
+            except ResultTooLarge:
+                yield middle, {}, b"{}"
+                yield outer, {}, b"{}"
+            else:
+                raise LimitExceeded("It takes too long.", inner, {})
+
+    service = QueryService(services.store, services.queue, Workers())
+    assert service.answer(outer, (record,), {}) == b"{}"
+    stored = [query.name for query in (before, middle, outer) if service.cached(query, record, {})]
+    assert stored == ["before"]
