@@ -35,7 +35,8 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     A loop with a `last_stage` of 0 is not pipelined, and `reason` says why. `partition` is the part of a
     warp-specialized kernel that contains it. `depth` counts the loops around it. `num_stages` is the
     attribute of the loop. `iterations` is null unless its bounds are constants. At most 500 of
-    `total_operations` are listed; `unscheduled` operations of its body have no schedule.
+    `total_operations` are listed; `unscheduled` operations of its body have no schedule. `loads` counts the
+    loads of its body, which could start ahead if it `is_innermost`.
     """
 
     line: int
@@ -49,6 +50,8 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     num_stages: int | None
     iterations: int | None
     reason: str
+    loads: int
+    is_innermost: bool
 
 
 class ScheduleDocument(msgspec.Struct, frozen=True):
@@ -146,6 +149,8 @@ def _document(loop: Loop, lines: Sequence[str], num_stages: int | None) -> Sched
         num_stages=loop.num_stages,
         iterations=loop.iterations,
         reason="" if loop.last_stage else _reason(loop, num_stages),
+        loads=loop.loads,
+        is_innermost=not loop.has_inner_loop,
     )
 
 
@@ -246,7 +251,7 @@ def _made(after: Iterable[tuple[int, str]], spans: Spans) -> list[MadeOperations
 QUERY = Query(
     name="schedule",
     summary="The schedule of pipelined loops: the stage of each operation, and why a loop has none.",
-    version=1,
+    version=2,
     document=ScheduleDocument,
     find=_find,
 )

@@ -199,7 +199,7 @@ def test_slow_queries_of_one_client_delay_no_other(services, record):
 
 
 def test_an_answer_that_may_lack_a_refused_answer_is_not_stored(services, compile_example):
-    """The outer answer uses the middle answer, which goes on without the inner answer: this takes too long."""
+    """The outer answer uses the middle answer, which goes on without the inner answer."""
     record = compile_example("vector_add")
     before, inner, middle, outer = (
         Query(name, "Answers.", 1, dict[str, int], lambda subject: {})

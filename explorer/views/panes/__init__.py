@@ -9,6 +9,7 @@ from __future__ import annotations
 from explorer.views.panes import (
     barrier_phases,
     compile_time,
+    findings,
     graph,
     layouts,
     log,
@@ -25,6 +26,7 @@ from explorer.views.panes import (
 from explorer.views.panes.pane import Pane
 
 PANES: tuple[Pane, ...] = (
+    findings.PANE,
     stage.PANE,
     passes.PANE,
     schedule.PANE,

@@ -1,0 +1,91 @@
+"""The findings about a compilation: what costs speed, why, and what changes it.
+
+A rule is one file here with a title and a function from a `Case` to its findings, and one line in `RULES`.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import msgspec
+
+from explorer.errors import NotAnswerable
+from explorer.queries.findings import (
+    bank_conflicts,
+    conversions,
+    double_precision,
+    grid,
+    guessed_arguments,
+    large_tensors,
+    matrix_units,
+    messages,
+    narrow_accesses,
+    occupancy_limit,
+    pipelining,
+    sectors,
+    spills,
+)
+from explorer.queries.findings.case import Case, NotChecked
+from explorer.queries.findings.finding import Finding
+from explorer.queries.query import Query, Subject
+
+#: The rules. Findings of equal cost have this order.
+RULES: tuple[ModuleType, ...] = (
+    spills,
+    messages,
+    matrix_units,
+    double_precision,
+    sectors,
+    conversions,
+    bank_conflicts,
+    pipelining,
+    narrow_accesses,
+    large_tensors,
+    occupancy_limit,
+    grid,
+    guessed_arguments,
+)
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """A rule that was checked. `reason` says why it could not be checked, "" if it was."""
+
+    rule: str
+    title: str
+    findings: int
+    reason: str
+
+
+class FindingsDocument(msgspec.Struct, frozen=True):
+    """The findings, warnings first, then by cost; and the rules that were checked."""
+
+    findings: list[Finding]
+    checked: list[Checked]
+
+
+def _find(subject: Subject) -> FindingsDocument:
+    if subject.record.status != "complete":
+        raise NotAnswerable("Findings are about a complete compilation. See the messages of this one.")
+    case = Case(subject)
+    findings: list[Finding] = []
+    checked: list[Checked] = []
+    for rule in RULES:
+        found: list[Finding] = []
+        reason = ""
+        try:
+            found = list(rule.find(case))
+        except NotChecked as error:
+            reason = str(error)
+        findings += found
+        checked.append(Checked(rule.__name__.rpartition(".")[2], rule.TITLE, len(found), reason))
+    findings.sort(key=lambda each: (each.severity != "warning", -(each.cost.share if each.cost else 0.0)))
+    return FindingsDocument(findings, checked)
+
+
+QUERY = Query(
+    name="findings",
+    summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
+    version=1,
+    document=FindingsDocument,
+    find=_find,
+)

@@ -1,0 +1,149 @@
+"""The compilation that the rules look at: its result, and the answers of other queries about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
+
+from explorer.analysis.mlir.operations import read_functions
+from explorer.errors import ExplorerError
+from explorer.model import Resources
+from explorer.model.hardware import find_target
+from explorer.model.languages import find_language
+from explorer.queries import compile_time, layouts, occupancy, schedule, tensor_registers
+from explorer.queries.query import Query, Subject
+from explorer.queries.stage_lines import source_lines
+
+Document = TypeVar("Document")
+_LOOPS = ("scf.for", "scf.while")
+
+
+class NotChecked(Exception):
+    """A rule cannot be checked; the message says why."""
+
+
+class Case:
+    """A complete compilation. Answers of other queries are computed when a rule first needs them.
+
+    The properties raise NotChecked if the compilation has no such answer.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self.record = subject.record
+        self.result = subject.record.result
+        self.target = find_target(subject.record.request.target)
+        self._failures: dict[str, str] = {}
+
+    @cached_property
+    def options(self) -> Mapping[str, object]:
+        specialized = self.result.specialized
+        return specialized.options if specialized else {}
+
+    @property
+    def has_guesses(self) -> bool:
+        """Whether no launch determines the arguments."""
+        return bool(self.result.specialized and self.result.specialized.guesses)
+
+    @property
+    def resources(self) -> Resources:
+        if self.result.resources is None:
+            raise NotChecked("The compilation has no binary.")
+        return self.result.resources
+
+    @cached_property
+    def layouts(self) -> layouts.LayoutsDocument:
+        return self._answer(layouts.QUERY, layouts.LayoutsDocument)
+
+    @cached_property
+    def schedule(self) -> schedule.ScheduleDocument:
+        return self._answer(schedule.QUERY, schedule.ScheduleDocument)
+
+    @cached_property
+    def compile_time(self) -> compile_time.CompileTimeDocument:
+        return self._answer(compile_time.QUERY, compile_time.CompileTimeDocument)
+
+    @cached_property
+    def occupancy(self) -> occupancy.OccupancyDocument:
+        return self._answer(occupancy.QUERY, occupancy.OccupancyDocument)
+
+    @cached_property
+    def tensors(self) -> tensor_registers.TensorRegistersDocument:
+        return self._answer(tensor_registers.QUERY, tensor_registers.TensorRegistersDocument)
+
+    @cached_property
+    def ttgir(self) -> str:
+        return self._stage_text("ttgir")
+
+    @cached_property
+    def ttgir_sources(self) -> list[int]:
+        """The source line of each line of TTGIR; 0: none."""
+        stage = self.result.stages.get("ttgir")
+        return source_lines(self.record, stage) if stage else []
+
+    @cached_property
+    def machine_code(self) -> str:
+        """The name of the stage with the machine code; "" if there is none."""
+        purposes = ((name, find_language(each.language).purpose) for name, each in self.result.stages.items())
+        return next((name for name, purpose in purposes if purpose), "")
+
+    @cached_property
+    def loops(self) -> list[tuple[int, int]]:
+        """The first and the last line of each loop of TTGIR that contains no other loop."""
+        found = [
+            (each.line, each.end_line)
+            for function in read_functions(self.ttgir)
+            for top in function.operations
+            for each in top.walk()
+            if each.name in _LOOPS
+        ]
+        return [one for one in found if not any(one[0] < line and last < one[1] for line, last in found)]
+
+    def in_loop(self, line: int) -> bool:
+        """Return whether a line of TTGIR is in an innermost loop."""
+        return any(first < line < last for first, last in self.loops)
+
+    def source_line(self, ttgir_line: int) -> int:
+        return self.ttgir_sources[ttgir_line - 1] if 0 < ttgir_line <= len(self.ttgir_sources) else 0
+
+    def where(self, source_line: int) -> str:
+        """Return the place for the beginning of a sentence: "Line 12: "; "" without a line."""
+        words = self.record.source_numbers.words(source_line) if source_line else ""
+        return f"{words[:1].upper()}{words[1:]}: " if words else ""
+
+    def source_text(self, source_line: int) -> str:
+        texts = self.record.source_numbers.texts
+        return texts[source_line - 1] if 0 < source_line <= len(texts) else ""
+
+    def machine_lines(self, source_lines_wanted: Iterable[int]) -> tuple[tuple[int, int], ...]:
+        """Return the ranges of lines of the machine code that come from source lines."""
+        stage = self.result.stages.get(self.machine_code)
+        wanted = {line for line in source_lines_wanted if line}
+        if stage is None or not wanted:
+            return ()
+        ranges: list[tuple[int, int]] = []
+        for number, line in enumerate(source_lines(self.record, stage), 1):
+            if line in wanted:
+                if ranges and ranges[-1][1] == number - 1:
+                    ranges[-1] = ranges[-1][0], number
+                else:
+                    ranges.append((number, number))
+        return tuple(ranges)
+
+    def _stage_text(self, name: str) -> str:
+        stage = self.result.stages.get(name)
+        if stage is None:
+            raise NotChecked(f"The compilation has no {name.upper()}.")
+        return self.record.text(stage.text)
+
+    def _answer(self, query: Query, document: type[Document]) -> Document:
+        if query.name in self._failures:
+            raise NotChecked(self._failures[query.name])
+        try:
+            return msgspec.json.decode(self._subject.answer(query, {}), type=document)
+        except ExplorerError as error:
+            self._failures[query.name] = str(error)
+            raise NotChecked(str(error)) from error

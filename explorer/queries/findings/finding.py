@@ -1,0 +1,53 @@
+"""A finding: a property of a kernel that costs speed or correctness, with its evidence and its cause."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+#: The origin of a value. "observed": a compiler or a tool reports it. "modelled": computed by the rules of
+#: the compiler or of the hardware. "counted": the interpreter counted it. "measured": a GPU measured it.
+Basis = Literal["observed", "modelled", "counted", "measured"]
+#: "warning": the kernel can be faster or is wrong. "note": a fact that readers of the figures must know.
+Severity = Literal["warning", "note"]
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A number that supports a finding. `unit` is "" for counts and "%" for shares of 1."""
+
+    name: str
+    value: float
+    unit: str
+    basis: Basis
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """The cost of a finding: the share `share` of the resource or of the time `of`."""
+
+    share: float
+    of: str
+    basis: Basis
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One finding. Names between backticks in `text`, `cause` and `advice` are code.
+
+    `text` is one sentence with the numbers, `cause` the one cause that binds ("": not known), `advice` a
+    change that removes the finding. `source_line` and `ttgir_line` are 0 if there is none. `lines` are ranges
+    of lines of the machine code, each with its first and its last line. `cost` is None if it is not known.
+    `tour` is the name of a tour, and `terms` are terms of the glossary.
+    """
+
+    rule: str
+    severity: Severity
+    text: str
+    evidence: tuple[Value, ...] = ()
+    cause: str = ""
+    advice: str = ""
+    source_line: int = 0
+    ttgir_line: int = 0
+    lines: tuple[tuple[int, int], ...] = ()
+    cost: Cost | None = None
+    tour: str = ""
+    terms: tuple[str, ...] = ()

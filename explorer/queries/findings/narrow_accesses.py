@@ -1,0 +1,71 @@
+"""Narrow accesses: a lane moves fewer than 16 bytes at once, although it has more elements to move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from explorer.queries.findings.case import Case
+from explorer.queries.findings.finding import Finding, Value
+from explorer.queries.layout_accesses import AccessRow
+from explorer.queries.why_facts import code, counted
+
+TITLE = "Width of accesses to global memory"
+_WIDEST_BYTES = 16
+_CAUSES = {
+    "layout": "The layout gives a thread {count} consecutive elements.",
+    "contiguity": "The compiler can prove only {count} consecutive addresses.",
+    "divisibility": "The compiler can prove only that the address is a multiple of {count} elements.",
+    "mask": "The compiler can prove only that the mask is equal for {count} consecutive elements.",
+}
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each access that is narrower than the data of a thread allows."""
+    for each in case.layouts.accesses:
+        held = _held_bytes(case, each)
+        if (
+            each.lane_bytes is None
+            or each.lane_bytes >= min(_WIDEST_BYTES, held)
+            or each.limit not in _CAUSES
+        ):
+            continue
+        count = each.allowed.get(each.limit, 1)
+        line = case.source_line(each.line)
+        yield Finding(
+            rule="narrow_accesses",
+            severity="warning",
+            text=f"{case.where(line)}a lane moves {counted(each.lane_bytes, 'byte')} at once by "
+            f"{code(each.operation)}, of {min(_WIDEST_BYTES, held)} possible.",
+            evidence=(
+                Value("bytes of a lane at once", each.lane_bytes, "B", "modelled"),
+                Value("bytes that a thread moves", held, "B", "modelled"),
+            ),
+            cause=_CAUSES[each.limit].format(count=count),
+            advice=_ADVICE[each.limit],
+            source_line=line,
+            ttgir_line=each.line,
+            lines=case.machine_lines([line]),
+            tour="layouts",
+            terms=("vector-width",),
+        )
+
+
+_ADVICE = {
+    "layout": "Use fewer warps or a larger block, so that a thread has more consecutive elements.",
+    "contiguity": "Compute the innermost offsets from `tl.arange` without a stride, or with a stride of "
+    "`tl.constexpr` 1; `tl.max_contiguous` states what the compiler cannot prove.",
+    "divisibility": "Pass strides and offsets that are divisible by 16, or state it with `tl.multiple_of`.",
+    "mask": "Use a bound that is divisible by 16, or leave the mask out where the block is always full.",
+}
+
+
+def _held_bytes(case: Case, access: AccessRow) -> int:
+    """Return the bytes that a thread moves by an access in all."""
+    if access.layout is None:
+        return 0
+    row = case.layouts.layouts[access.layout]
+    if row.bases is None:
+        return 0
+    registers = next((each.bases for each in row.bases.inputs if each.name == "register"), ())
+    return math.prod(2 for basis in registers if any(basis)) * max(row.element_bits, 8) // 8

@@ -1,0 +1,42 @@
+"""Occupancy: few warps fit on a multiprocessor, and one resource is the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from explorer.queries.findings.case import Case
+from explorer.queries.findings.finding import Cost, Finding, Value
+from explorer.queries.why_facts import counted
+
+TITLE = "Occupancy"
+#: With a larger occupancy, other warps hide most waiting.
+_LOW = 0.25
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield a finding for a low occupancy that less of one resource would raise."""
+    document = case.occupancy
+    found = document.occupancy
+    helps = [each for each in document.curves if each.better is not None]
+    if found.share >= _LOW or not helps:
+        return
+    best = max(helps, key=lambda each: (each.better.share if each.better else 0.0, -each.now))
+    assert best.better is not None
+    unit = best.unit if best.unit == "bytes" else best.resource
+    yield Finding(
+        rule="occupancy_limit",
+        severity="note",
+        text=f"The occupancy is {100 * found.share:.0f} %: a multiprocessor holds "
+        f"{counted(found.blocks_per_multiprocessor, 'block')} of {document.threads} threads.",
+        evidence=(
+            Value("occupancy", found.share, "%", "modelled"),
+            Value(
+                f"{best.resource} of a block or thread", best.now, "B" if unit == "bytes" else "", "observed"
+            ),
+        ),
+        cause=f"{best.resource.capitalize()} limits it: {best.now:,} {unit} are needed. With "
+        f"{best.better.value:,}, the occupancy would be {100 * best.better.share:.0f} %.",
+        cost=Cost(1 - found.share, "places for warps", "modelled"),
+        tour="occupancy",
+        terms=("occupancy",),
+    )

@@ -1,0 +1,38 @@
+"""Pipelining: a loop loads in each turn, and no load of a later turn starts ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from explorer.queries.findings.case import Case
+from explorer.queries.findings.finding import Finding, Value
+from explorer.queries.schedule import ScheduledLoop
+
+TITLE = "Loops that are not pipelined"
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each innermost loop with loads of which none starts ahead."""
+    innermost = [each for each in case.schedule.loops if each.is_innermost]
+    for index, loop in enumerate(innermost):
+        if loop.last_stage or not loop.loads:
+            continue
+        ttgir_line = _ttgir_line(case, innermost, index)
+        line = case.source_line(ttgir_line)
+        stages = loop.num_stages if loop.num_stages is not None else case.schedule.num_stages
+        yield Finding(
+            rule="pipelining",
+            severity="warning",
+            text=f"{case.where(line)}the loop waits for its own loads: no iteration starts ahead.",
+            evidence=() if stages is None else (Value("num_stages", stages, "", "observed"),),
+            cause=loop.reason,
+            source_line=line,
+            ttgir_line=ttgir_line,
+            tour="pipelining",
+            terms=("pipeline",),
+        )
+
+
+def _ttgir_line(case: Case, innermost: list[ScheduledLoop], index: int) -> int:
+    """Return the line of a loop in TTGIR: the loops keep their order; 0 if a later pass has copied one."""
+    return case.loops[index][0] if len(case.loops) == len(innermost) else 0

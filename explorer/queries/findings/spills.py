@@ -1,0 +1,91 @@
+"""Spills: a thread has too few registers, so that values go to local memory and come back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from explorer.analysis.mlir.tensor_registers import LiveRange, pressure
+from explorer.model.hardware import REGISTER_BITS
+from explorer.queries.findings.case import Case, NotChecked
+from explorer.queries.findings.finding import Cost, Finding, Value
+from explorer.queries.why_facts import code, counted, listed
+
+TITLE = "Spilled registers"
+#: Fewer bytes per thread are seldom felt.
+_MANY_BYTES = 64
+_MOST_TENSORS = 3
+#: The name of a variable, which the compiler makes unique.
+_VARIABLE = re.compile(r"%([A-Za-z_]\w*?)(?:_\d+)?(?:#\d+)?(?:@\d+)?")
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield a finding for the binary if it spills."""
+    resources = case.resources
+    stores, loads = resources.spill_stores_bytes or 0, resources.spill_loads_bytes or 0
+    registers = resources.registers
+    if stores + loads < _MANY_BYTES or registers is None:
+        return
+    spilled = f"a thread spills {counted(stores + loads, 'byte')}"
+    line, most, alive = _largest(case)
+    names = [
+        f"{code(_variable(each.name))} ({each.type.rpartition(' ')[0]}) needs {each.registers:,}"
+        for each in alive[:_MOST_TENSORS]
+    ]
+    limit = case.target.device.multiprocessor.registers_per_thread
+    source_line = case.source_line(alive[0].first) if alive else 0
+    yield Finding(
+        rule="spills",
+        severity="warning",
+        text=(
+            f"{case.where(source_line)}{code(_variable(alive[0].name))} needs "
+            f"{counted(alive[0].registers, 'register')} of a thread, which has {registers}; {spilled}."
+            if alive
+            else f"{spilled[0].upper()}{spilled[1:]}, because {registers} registers are not enough."
+        ),
+        evidence=(
+            Value("bytes stored by spills, per thread", stores, "B", "observed"),
+            Value("bytes loaded by spills, per thread", loads, "B", "observed"),
+            Value("registers per thread", registers, "", "observed"),
+            *([Value("registers of the tensors alive at once", most, "", "modelled")] if alive else []),
+        ),
+        cause=(
+            f"The tensors alive at once need {counted(most, 'register')}, and a thread can have {limit}: "
+            f"{listed(names)}."
+            if most > registers
+            else ""
+        ),
+        advice="Use more warps or a smaller block, so that a thread holds less of each tensor.",
+        source_line=source_line,
+        ttgir_line=line,
+        cost=Cost(
+            (stores + loads) / (stores + loads + registers * REGISTER_BITS // 8),
+            "values of a thread",
+            "modelled",
+        ),
+        tour="occupancy",
+        terms=("spill", "register-pressure"),
+    )
+
+
+def _largest(case: Case) -> tuple[int, int, list[LiveRange]]:
+    """Return the line of TTGIR where tensors need the most registers, the sum, and the tensors.
+
+    Addresses do not count: the assembler computes them again rather than keep them.
+    """
+    try:
+        document = case.tensors
+    except NotChecked:
+        return 0, 0, []
+    held = [each for each in document.tensors if "!tt.ptr" not in each.type]
+    sums = pressure(held, len(document.pressure))
+    most = max(sums, default=0)
+    line = sums.index(most) + 1 if sums else 0
+    alive = [each for each in held if each.registers and each.first <= line < max(each.last, each.first + 1)]
+    return line, most, sorted(alive, key=lambda each: -each.registers)
+
+
+def _variable(name: str) -> str:
+    """Return the variable of the source that a value of TTGIR is named after, or the name of the value."""
+    match = _VARIABLE.fullmatch(name)
+    return match[1] if match else name

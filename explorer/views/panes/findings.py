@@ -1,0 +1,11 @@
+"""The findings: what costs speed in the kernel, with evidence, cause and advice."""
+
+from __future__ import annotations
+
+from explorer.views.panes.pane import Pane
+
+PANE = Pane(
+    name="findings",
+    title="Findings",
+    summary="What costs speed in this kernel, why, and what changes it. The most costly finding comes first.",
+)

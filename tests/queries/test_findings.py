@@ -1,0 +1,143 @@
+"""Test the findings: each rule finds its problem, and its advice, once followed, removes the finding."""
+
+import json
+
+import pytest
+
+from explorer.glossary import find_term
+from explorer.queries import findings
+from explorer.tours import TOURS
+
+PRODUCT = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in tl.range(0, K, BK):
+        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :])
+        y = tl.load(b + (k + rk)[:, None] * N + rn[None, :])
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc)
+
+a = torch.empty((4096, 4096), device="cuda", dtype=torch.float16)
+b = torch.empty((4096, 4096), device="cuda", dtype=torch.float16)
+c = torch.empty((4096, 4096), device="cuda")
+product[(4096 // 64, 4096 // 64)](a, b, c, 4096, 4096, 4096, BM=64, BN=64, BK=64, num_warps=4)
+"""
+LARGE = {"BM=64, BN=64": "BM=256, BN=256"}
+SMALL_TYPE = {"dtype=torch.float16": "dtype=torch.float32"}
+ADD = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    total = tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask)
+    tl.store(out + offsets, total, mask=mask)
+
+x = torch.empty(1 << 20, device="cuda")
+add[(1024,)](x, x, x, 1 << 20, BLOCK=1024)
+"""
+ROWS = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def rows(x, out, columns, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in tl.range(0, columns, BLOCK):
+        total += tl.load(x + tl.program_id(0) * columns + start + offsets)
+    tl.store(out + tl.program_id(0), tl.sum(total))
+
+x = torch.empty((4096, 4096), device="cuda")
+rows[(4096,)](x, x, 4096, BLOCK=1024)
+"""
+
+
+def changed(source, changes):
+    for old, new in changes.items():
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+#: A rule, a source with its finding, and changes that follow its advice.
+CASES = [
+    ("spills", changed(PRODUCT, LARGE), {"BM=256, BN=256": "BM=128, BN=128"}),
+    ("messages", changed(PRODUCT, LARGE), {"BM=256, BN=256": "BM=128, BN=128"}),
+    (
+        "matrix_units",
+        changed(PRODUCT, {**SMALL_TYPE, "tl.dot(x, y, acc)": 'tl.dot(x, y, acc, input_precision="ieee")'}),
+        {'"ieee"': '"tf32"'},
+    ),
+    (
+        "double_precision",
+        changed(ADD, {"total = ": "total = tl.full((BLOCK,), 1.0, tl.float64) * "}),
+        {"tl.float64": "tl.float32"},
+    ),
+    ("sectors", changed(ADD, {"tl.load(x + offsets": "tl.load(x + offsets * 8"}), {"offsets * 8": "offsets"}),
+    ("narrow_accesses", changed(ADD, {"x, x, x, 1 << 20": "x, x, x, (1 << 20) - 3"}), {" - 3": " - 16"}),
+    ("pipelining", ROWS, {"columns, BLOCK):": "columns, BLOCK, num_stages=3):"}),
+    ("large_tensors", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
+    ("grid", changed(ADD, {"(1024,)": "(16,)", "x, 1 << 20,": "x, 1 << 14,"}), {"(16,)": "(1024,)"}),
+    (
+        "guessed_arguments",
+        changed(
+            ADD, {'x = torch.empty(1 << 20, device="cuda")\nadd[(1024,)](x, x, x, 1 << 20, BLOCK=1024)\n': ""}
+        ),
+        {"    tl.store(out + offsets, total, mask=mask)\n": ADD[ADD.index("    tl.store") :]},
+    ),
+]
+
+
+@pytest.fixture
+def find(query_service, compile_source):
+    def find(source, **options):
+        record = compile_source(source, **options)
+        assert record.status == "complete", record.result.error_messages
+        return json.loads(query_service.answer(findings.QUERY, (record,), {}))
+
+    return find
+
+
+@pytest.mark.parametrize(("rule", "source", "advice"), CASES, ids=[rule for rule, *_ in CASES])
+def test_a_rule_finds_its_problem_and_its_advice_removes_it(find, rule, source, advice):
+    before = [each for each in find(source)["findings"] if each["rule"] == rule]
+    assert before, rule
+    after = [each for each in find(changed(source, advice))["findings"] if each["rule"] == rule]
+    assert after == []
+
+
+def test_a_kernel_without_a_problem_has_none_and_names_what_was_checked(find):
+    document = find(ADD)
+    assert document["findings"] == []
+    assert [each["rule"] for each in document["checked"]] == [
+        rule.__name__.rpartition(".")[2] for rule in findings.RULES
+    ]
+    assert {each["title"] for each in document["checked"]} == {rule.TITLE for rule in findings.RULES}
+
+
+def test_warnings_come_first_and_the_most_costly_first(find):
+    found = find(changed(PRODUCT, LARGE))["findings"]
+    severities = [each["severity"] for each in found]
+    assert severities == sorted(severities, key=["warning", "note"].index)
+    costs = [each["cost"]["share"] for each in found if each["severity"] == "warning" and each["cost"]]
+    assert costs == sorted(costs, reverse=True)
+    assert found[0]["rule"] == "spills"
+    assert found[0]["text"].startswith(
+        "Line 14: `acc` needs 512 registers of a thread, which has 255; a thread spills "
+    )
+
+
+def test_findings_lead_to_tours_and_terms_that_exist(find):
+    for each in find(changed(PRODUCT, LARGE))["findings"]:
+        assert not each["tour"] or each["tour"] in TOURS
+        assert all(map(find_term, each["terms"]))
