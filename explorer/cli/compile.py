@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import shlex
 import sys
 import zipfile
@@ -15,6 +16,7 @@ from urllib.parse import quote
 from explorer.capture.read import CapturedKernel, Damaged
 from explorer.capture.readers.binary import BinaryReader, is_binary
 from explorer.capture.readers.bodies import request_of
+from explorer.cli import finding_reports
 from explorer.cli.api import API, Api, ask
 from explorer.cli.tools import (
     Commands,
@@ -98,6 +100,13 @@ def add(commands: Commands) -> None:
     what.add_argument("--html", type=Path, metavar="FILE", help="write one page that works offline")
     what.add_argument("--json", action="store_true", help="print result.json")
     what.add_argument(
+        "--findings",
+        nargs="?",
+        const="text",
+        choices=("text", "sarif"),
+        help="print what costs speed, with cause and advice: as text, or as SARIF 2.1.0",
+    )
+    what.add_argument(
         "--query",
         "--analysis",
         dest="query",
@@ -159,6 +168,8 @@ def run(options: argparse.Namespace) -> int:
     if answer is not None:
         _show(options, index, answer)
     diagnostics = [Diagnostic(**each) for each in index["diagnostics"]]
+    if options.findings and answer is not None:  # warnings are findings
+        diagnostics = [each for each in diagnostics if each.severity != "warning"]
     status = report(index["status"], diagnostics, options, lines_of(index["request"]))
     if not is_from_binary:
         report_output_code(body, index, options)
@@ -285,6 +296,8 @@ def _address(options: argparse.Namespace, index: dict[str, Any]) -> str:
         return f"/passes/{options.compiler_pass}/diff"
     if options.json:
         return "?links=files"
+    if options.findings:
+        return "/findings" if index["status"] == "complete" else ""
     stages = [each["name"] for each in index["stages"]]
     wanted = options.stage or (stages[-1] if stages else "")
     # The reason why a compilation stopped before a stage is reported in any case.
@@ -320,6 +333,8 @@ def _show(options: argparse.Namespace, index: dict[str, Any], answer: bytes) -> 
     elif options.html:
         options.html.write_bytes(answer)
         report_file(options.html)
+    elif options.findings:
+        _print_findings(options, index, answer)
     elif options.query or options.json:
         sys.stdout.buffer.write(answer + b"\n")
     elif options.compiler_pass is not None and not answer:
@@ -342,6 +357,14 @@ def _write_files(archive: bytes, folder: Path) -> None:
             path = folder.joinpath(*parts)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(files.read(name))
+
+
+def _print_findings(options: argparse.Namespace, index: dict[str, Any], answer: bytes) -> None:
+    document, lines = json.loads(answer), lines_of(index["request"])
+    if options.findings == "sarif":
+        print(json.dumps(finding_reports.sarif(document, lines, options.file), indent=2))
+    else:
+        print("\n".join(finding_reports.text_lines(document, lines, options.file)))
 
 
 def _print(text: str, language: str) -> None:

@@ -133,7 +133,7 @@ def test_warnings_come_first_and_the_most_costly_first(find):
     assert costs == sorted(costs, reverse=True)
     assert found[0]["rule"] == "spills"
     assert found[0]["text"].startswith(
-        "Line 14: `acc` needs 512 registers of a thread, which has 255; a thread spills "
+        "`acc` needs 512 registers of a thread, which has 255; a thread spills "
     )
 
 

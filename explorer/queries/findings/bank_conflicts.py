@@ -22,7 +22,7 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="bank_conflicts",
             severity="warning",
-            text=f"{case.where(line)}{code(each.operation)} takes {needed} wavefronts in place of "
+            text=f"{code(each.operation)} takes {needed} wavefronts in place of "
             f"{each.least_wavefronts}, because lanes access the same bank.",
             evidence=(
                 Value("excess wavefronts of an access", each.conflicts, "", basis),

@@ -109,15 +109,6 @@ class Case:
     def source_line(self, ttgir_line: int) -> int:
         return self.ttgir_sources[ttgir_line - 1] if 0 < ttgir_line <= len(self.ttgir_sources) else 0
 
-    def where(self, source_line: int) -> str:
-        """Return the place for the beginning of a sentence: "Line 12: "; "" without a line."""
-        words = self.record.source_numbers.words(source_line) if source_line else ""
-        return f"{words[:1].upper()}{words[1:]}: " if words else ""
-
-    def source_text(self, source_line: int) -> str:
-        texts = self.record.source_numbers.texts
-        return texts[source_line - 1] if 0 < source_line <= len(texts) else ""
-
     def machine_lines(self, source_lines_wanted: Iterable[int]) -> tuple[tuple[int, int], ...]:
         """Return the ranges of lines of the machine code that come from source lines."""
         stage = self.result.stages.get(self.machine_code)

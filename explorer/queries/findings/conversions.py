@@ -22,7 +22,7 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="conversions",
             severity="warning",
-            text=f"{case.where(line)}each turn of the loop moves {counted(each.bytes, 'byte')} through "
+            text=f"Each turn of the loop moves {counted(each.bytes, 'byte')} through "
             "shared memory to change a layout.",
             evidence=(
                 Value("bytes of the tensor", each.bytes, "B", "observed"),

@@ -30,7 +30,7 @@ def find(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="double_precision",
         severity="warning",
-        text=f"{case.where(line)}{code(operation)} computes in fp64, although no argument has this type.",
+        text=f"{code(operation)} computes in fp64, although no argument has this type.",
         evidence=(Value("operations in fp64", len(found), "", "observed"),),
         cause=f"TTGIR has {counted(len(found), 'operation')} with values of 64 bits.",
         advice="Convert the value with `.to(tl.float32)`, or pass the constant as `tl.constexpr`.",

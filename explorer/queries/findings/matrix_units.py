@@ -20,7 +20,7 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="matrix_units",
             severity="warning",
-            text=f"{case.where(line)}`tl.dot` is computed without the matrix units.",
+            text="`tl.dot` is computed without the matrix units.",
             evidence=(Value("matrix instructions", 0, "", "observed"),),
             cause=f"Its operands are {' and '.join(sorted(elements))}."
             if elements & {"f32", "f64"}

@@ -35,7 +35,7 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="narrow_accesses",
             severity="warning",
-            text=f"{case.where(line)}a lane moves {counted(each.lane_bytes, 'byte')} at once by "
+            text=f"A lane moves {counted(each.lane_bytes, 'byte')} at once by "
             f"{code(each.operation)}, of {min(_WIDEST_BYTES, held)} possible.",
             evidence=(
                 Value("bytes of a lane at once", each.lane_bytes, "B", "modelled"),

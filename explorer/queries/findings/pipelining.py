@@ -23,7 +23,7 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="pipelining",
             severity="warning",
-            text=f"{case.where(line)}the loop waits for its own loads: no iteration starts ahead.",
+            text="The loop waits for its own loads: no iteration starts ahead.",
             evidence=() if stages is None else (Value("num_stages", stages, "", "observed"),),
             cause=loop.reason,
             source_line=line,

@@ -26,7 +26,7 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="sectors",
             severity="warning",
-            text=f"{case.where(line)}{code(each.operation)} uses {most}{100 * each.sector_share:.0f} % of "
+            text=f"{code(each.operation)} uses {most}{100 * each.sector_share:.0f} % of "
             "the bytes of the sectors that it accesses.",
             evidence=(
                 Value("sectors that a warp accesses", each.sectors, "", "modelled"),

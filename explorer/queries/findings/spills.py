@@ -29,7 +29,7 @@ def find(case: Case) -> Iterator[Finding]:
     spilled = f"a thread spills {counted(stores + loads, 'byte')}"
     line, most, alive = _largest(case)
     names = [
-        f"{code(_variable(each.name))} ({each.type.rpartition(' ')[0]}) needs {each.registers:,}"
+        f"{code(_variable(each.name))} ({' '.join(each.type.split()[:2])}) needs {each.registers:,}"
         for each in alive[:_MOST_TENSORS]
     ]
     limit = case.target.device.multiprocessor.registers_per_thread
@@ -38,7 +38,7 @@ def find(case: Case) -> Iterator[Finding]:
         rule="spills",
         severity="warning",
         text=(
-            f"{case.where(source_line)}{code(_variable(alive[0].name))} needs "
+            f"{code(_variable(alive[0].name))} needs "
             f"{counted(alive[0].registers, 'register')} of a thread, which has {registers}; {spilled}."
             if alive
             else f"{spilled[0].upper()}{spilled[1:]}, because {registers} registers are not enough."

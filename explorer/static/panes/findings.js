@@ -46,13 +46,13 @@ class FindingsPane extends Pane {
     const lines = finding.source_line ? [finding.source_line] : [];
     return html`<li class="finding is-${finding.severity}" @mouseenter=${() => hover(lines, this.id)}
         @mouseleave=${() => hover([], this.id)}>
-      <h3>${marked(finding.text)}</h3>
+      <h3>${marked(finding.text)} ${this.place(finding)}</h3>
       ${finding.cause ? html`<p>${marked(finding.cause)}</p>` : nothing}
       ${finding.advice ? html`<p class="finding-advice">${marked(finding.advice)}</p>` : nothing}
       <ul class="finding-evidence">${finding.evidence.map(
         (each) => html`<li>${each.name}: <b>${amount(each.value, each.unit)}</b>, ${each.basis}</li>`,
       )}</ul>
-      <p class="finding-links">${this.place(finding)} ${this.operation(finding)} ${cost(finding)}</p>
+      <p class="finding-links">${this.operation(finding)} ${cost(finding)}</p>
     </li>`;
   }
 
