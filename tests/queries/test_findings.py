@@ -85,6 +85,14 @@ CASES = [
     ),
     ("sectors", changed(ADD, {"tl.load(x + offsets": "tl.load(x + offsets * 8"}), {"offsets * 8": "offsets"}),
     ("narrow_accesses", changed(ADD, {"x, x, x, 1 << 20": "x, x, x, (1 << 20) - 3"}), {" - 3": " - 16"}),
+    (
+        "index_overflow",
+        changed(
+            ROWS,
+            {"(4096, 4096)": "(1 << 17, 1 << 15)", "(4096,)": "(1 << 17,)", "x, x, 4096": "x, x, 1 << 15"},
+        ),
+        {"tl.program_id(0) * columns": "tl.program_id(0).to(tl.int64) * columns"},
+    ),
     ("pipelining", ROWS, {"columns, BLOCK):": "columns, BLOCK, num_stages=3):"}),
     ("large_tensors", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
     ("grid", changed(ADD, {"(1024,)": "(16,)", "x, 1 << 20,": "x, 1 << 14,"}), {"(16,)": "(1024,)"}),

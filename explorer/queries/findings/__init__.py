@@ -16,6 +16,7 @@ from explorer.queries.findings import (
     double_precision,
     grid,
     guessed_arguments,
+    index_overflow,
     large_tensors,
     matrix_units,
     messages,
@@ -31,6 +32,7 @@ from explorer.queries.query import Query, Subject
 
 #: The rules. Findings of equal cost have this order.
 RULES: tuple[ModuleType, ...] = (
+    index_overflow,
     spills,
     messages,
     matrix_units,

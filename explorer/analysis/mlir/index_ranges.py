@@ -1,0 +1,166 @@
+"""The ranges of the integers of a module at the sizes of a launch, and the offsets that do not fit.
+
+In: the text of TTIR or TTGIR, the values of the integer arguments, and the grid. Out: an `Overflow` for each
+operation that makes a number outside of its type, if the offset of a pointer is computed from it.
+
+A range is the smallest and the largest value that any program and any element can have. It is exact for the
+index arithmetic of kernels: program numbers, `tl.arange`, sums, products, quotients and remainders. Masked
+elements count, because their offsets are computed too. Values that memory or an unknown operation makes have
+no range, and nothing is said about them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.analysis.mlir.operations import Function, Operation, read_functions
+
+Range = tuple[int, int]
+_AXES = ("x", "y", "z")
+_CONSTANT = re.compile(r"arith\.constant (?:dense<)?(-?\d+)>? ?:")
+_MADE = re.compile(r"tt\.make_range \{end = (\d+) : i32, start = (\d+) : i32\}")
+_AXIS = re.compile(r"tt\.get_(?:program_id|num_programs) (x|y|z)\b")
+_TYPE = re.compile(r"(?:x|\b)i(\d+)(?:,[^>]*)?>?$")
+#: Operations whose result has the values of the first operand.
+_SAME = {
+    "tt.splat",
+    "tt.expand_dims",
+    "tt.broadcast",
+    "tt.reshape",
+    "tt.trans",
+    "ttg.convert_layout",
+    "arith.extsi",
+    "arith.extui",
+    "arith.index_cast",
+}
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """An operation in line `line` of the text whose result reaches `value`, outside of its type."""
+
+    line: int
+    operation: str
+    value: int
+    bits: int
+
+
+def overflows(text: str, arguments: Mapping[str, int], grid: Sequence[int]) -> list[Overflow]:
+    """Return the overflows that reach the offset of a pointer, in the order of the text."""
+    return [each for function in read_functions(text) for each in _of_function(function, arguments, grid)]
+
+
+def _of_function(function: Function, arguments: Mapping[str, int], grid: Sequence[int]) -> Iterator[Overflow]:
+    ranges: dict[str, Range] = {f"%{name}": (value, value) for name, value in arguments.items()}
+    #: The overflow that a value is computed from.
+    origins: dict[str, Overflow] = {}
+    reported = set()
+    # Bodies of loops are visited before the loop itself, but its bounds are needed in them.
+    for operation in sorted(function.operations, key=lambda each: each.line):
+        if operation.name == "scf.for":
+            _bound(operation, ranges)
+            continue
+        origin = next((origins[each] for each in operation.operands if each in origins), None)
+        if operation.name == "tt.addptr":
+            if origin is not None and origin not in reported:
+                reported.add(origin)
+                yield origin
+            continue
+        if not operation.results:
+            continue
+        (result, *_) = operation.results
+        found = _range(operation, ranges, grid)
+        if found is not None:
+            bits = _bits(operation.text)
+            outside = None if bits is None else _outside(found, bits)
+            if outside is None or bits is None:
+                ranges[result] = found
+            else:
+                origin = origin or Overflow(operation.line, operation.name, outside, bits)
+        if origin is not None:
+            origins[result] = origin
+
+
+def _bound(loop: Operation, ranges: dict[str, Range]) -> None:
+    """Give the variable of a loop its range."""
+    arguments = loop.regions[0].blocks[0].arguments if loop.regions else ()
+    bounds = [ranges.get(each) for each in loop.operands[:2]]
+    if arguments and len(bounds) == 2 and bounds[0] is not None and bounds[1] is not None:
+        ranges[arguments[0]] = bounds[0][0], max(bounds[0][0], bounds[1][1] - 1)
+
+
+def _range(operation: Operation, ranges: Mapping[str, Range], grid: Sequence[int]) -> Range | None:
+    """Return the range of the result of an operation; None if it is not known."""
+    text = operation.text
+    if match := _CONSTANT.search(text):
+        return int(match[1]), int(match[1])
+    if match := _MADE.search(text):
+        return int(match[2]), int(match[1]) - 1
+    if match := _AXIS.search(text):
+        axis = _AXES.index(match[1])
+        size = grid[axis] if axis < len(grid) else 1
+        return (size, size) if operation.name == "tt.get_num_programs" else (0, size - 1)
+    known = [ranges.get(each) for each in operation.operands]
+    if operation.name in _SAME:
+        return known[0] if known else None
+    if operation.name == "arith.select" and len(known) == 3:
+        return _joined(known[1], known[2])
+    combine = _COMBINED.get(operation.name)
+    if combine is None or len(known) != 2:
+        return None
+    first, second = known
+    return None if first is None or second is None else combine(first, second)
+
+
+def _joined(first: Range | None, second: Range | None) -> Range | None:
+    if first is None or second is None:
+        return None
+    return min(first[0], second[0]), max(first[1], second[1])
+
+
+def _of_ends(combine: Callable[[int, int], int]) -> Callable[[Range, Range], Range]:
+    """Return the range of an operation that is monotonic in each operand."""
+
+    def combined(first: Range, second: Range) -> Range:
+        values = [combine(one, other) for one in first for other in second]
+        return min(values), max(values)
+
+    return combined
+
+
+def _quotient(first: Range, second: Range) -> Range | None:
+    if second[0] <= 0:
+        return None
+    # The quotient is rounded towards zero.
+    return _of_ends(lambda one, other: one // other if one >= 0 else -(-one // other))(first, second)
+
+
+def _remainder(first: Range, second: Range) -> Range | None:
+    if second[0] <= 0 or first[0] < 0:
+        return None
+    return first if first[1] < second[0] else (0, min(first[1], second[1] - 1))
+
+
+_COMBINED: dict[str, Callable[[Range, Range], Range | None]] = {
+    "arith.addi": _of_ends(lambda one, other: one + other),
+    "arith.subi": _of_ends(lambda one, other: one - other),
+    "arith.muli": _of_ends(lambda one, other: one * other),
+    "arith.minsi": _of_ends(min),
+    "arith.maxsi": _of_ends(max),
+    "arith.divsi": _quotient,
+    "arith.remsi": _remainder,
+}
+
+
+def _bits(text: str) -> int | None:
+    """Return the bits of the integers of a result; None if it has no integers."""
+    match = _TYPE.search(text.partition(" loc(")[0].strip())
+    return int(match[1]) if match else None
+
+
+def _outside(found: Range, bits: int) -> int | None:
+    """Return the value of a range that a signed integer does not hold, or None."""
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    return found[1] if found[1] > high else found[0] if found[0] < low else None

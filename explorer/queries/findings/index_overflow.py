@@ -1,0 +1,45 @@
+"""Index overflow: an offset wraps at the sizes of the launch, so that other elements are accessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from explorer.analysis.mlir.index_ranges import overflows
+from explorer.queries.findings.case import Case
+from explorer.queries.findings.finding import Finding, Value
+from explorer.queries.why_facts import code
+
+TITLE = "Offsets that do not fit into their type"
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each source line whose offset wraps."""
+    specialized = case.result.specialized
+    if specialized is None or case.has_guesses or specialized.grid is None:
+        return
+    arguments = {
+        each.name: each.value
+        for each in specialized.arguments
+        if isinstance(each.value, int) and not isinstance(each.value, bool)
+    }
+    seen = set()
+    for each in overflows(case.ttgir, arguments, specialized.grid):
+        line = case.source_line(each.line)
+        if line in seen:
+            continue
+        seen.add(line)
+        yield Finding(
+            rule="index_overflow",
+            severity="warning",
+            text=f"{code(each.operation)} reaches {each.value:,}, which {each.bits} bits do not hold: the offset "
+            "wraps, and another element is accessed.",
+            evidence=(
+                Value("value at these sizes", each.value, "", "modelled"),
+                Value("largest value of the type", (1 << (each.bits - 1)) - 1, "", "observed"),
+            ),
+            cause=f"The product or sum is computed in {each.bits} bits before it is added to the pointer.",
+            advice="Convert an operand with `.to(tl.int64)` before the multiplication.",
+            source_line=line,
+            ttgir_line=each.line,
+            lines=case.machine_lines([line]),
+        )
