@@ -186,7 +186,7 @@ def _answer(api: Api, index: CompilationDocument) -> Compilation:
 def _next(index: CompilationDocument) -> str:
     if index.status == "complete":
         return (
-            "Call list_passes, read_stage, live_registers, explain_shared_memory, bank_conflicts, "
+            "Call findings, list_passes, read_stage, live_registers, explain_shared_memory, bank_conflicts, "
             "memory_accesses, layouts or run with this compilation."
         )
     if index.status == "kernels_found":

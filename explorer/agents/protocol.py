@@ -13,7 +13,16 @@ import mcp_types as types
 import msgspec
 from mcp.server.lowlevel import Server
 
-from explorer.agents import comparisons, compilations, memory, operations, registers, runs, texts
+from explorer.agents import (
+    comparisons,
+    compilations,
+    findings,
+    memory,
+    operations,
+    registers,
+    runs,
+    texts,
+)
 from explorer.agents.api import Api
 from explorer.agents.tool import Tool
 from explorer.errors import ExplorerError, InvalidRequest
@@ -32,6 +41,7 @@ _FUNCTIONS: tuple[Callable[..., Awaitable[Any]], ...] = (
     memory.memory_accesses,
     memory.layouts,
     registers.live_registers,
+    findings.findings,
     comparisons.compare,
     comparisons.compare_stage,
     runs.run,

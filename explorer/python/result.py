@@ -28,6 +28,8 @@ from explorer.python.widget import WorkbenchWidget, make_widget
 from explorer.queries import QUERIES
 from explorer.queries.allocation import AllocationDocument
 from explorer.queries.comparison import ComparisonDocument
+from explorer.queries.findings import FindingsDocument
+from explorer.queries.findings.finding import Finding
 from explorer.queries.layouts import LayoutsDocument
 from explorer.queries.metrics import MetricsDocument
 from explorer.queries.registers import RegistersDocument
@@ -136,6 +138,11 @@ class Result:
         return self._get("/metrics", MetricsDocument)
 
     @property
+    def findings(self) -> list[Finding]:
+        """What costs speed in the kernel, the most costly first."""
+        return self._get("/findings", FindingsDocument).findings
+
+    @property
     def memory(self) -> AllocationDocument:
         """The buffers in shared memory, and the barriers."""
         return self._get("/allocation", AllocationDocument)
@@ -170,8 +177,8 @@ class Result:
         """Return a table as a data frame of pandas. Sizes are in bytes, times in milliseconds.
 
         "metrics" has one row, so that the rows of several results can be joined. "passes" has one row for
-        each compiler pass, "instructions" for each instruction of SASS with the live registers there, and
-        "buffers" for each buffer in shared memory. The columns have the names of the documents' fields.
+        each compiler pass, "instructions" for each instruction of SASS with the live registers there,
+        "buffers" for each buffer in shared memory, and "findings" for each finding. The columns have the names of the documents' fields.
 
         Raises:
             InvalidRequest: pandas is missing, or there is no such table.
@@ -218,6 +225,8 @@ class Result:
             return pass_rows(self.document.passes, self.ask("changes"))
         if table == "buffers":
             return buffer_rows(self.memory)
+        if table == "findings":
+            return [msgspec.structs.asdict(each) for each in self.findings]
         registers = self.registers
         if not registers.instructions:
             raise NotAnswerable(registers.reason)

@@ -22,7 +22,7 @@ from explorer.queries.registers import Instruction
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Table = Literal["metrics", "passes", "instructions", "buffers"]
+Table = Literal["metrics", "passes", "instructions", "buffers", "findings"]
 
 
 Row = dict[str, Any]

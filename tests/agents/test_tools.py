@@ -110,6 +110,7 @@ def test_a_kernel_is_compiled_and_explained(call, vector_add):
     sass = call("read_stage", **asked, stage="sass")
     live = call("live_registers", **asked)
     assert live["registers"] == compiled["resources"]["registers"]
+    assert call("findings", **asked)["unchecked"] == []
     assert any(live["instructions"][0]["text"] in line for line in sass["lines"])
 
     assert len(call("memory_accesses", **asked)["accesses"]) == 3

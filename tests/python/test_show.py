@@ -69,7 +69,8 @@ def test_the_tables_have_the_rows_of_the_documents(asks, monkeypatch):
     assert instructions["text"].str.contains("EXIT").any()
     # The sums of the eight warps.
     assert list(result.to_pandas("buffers")["size_bytes"]) == [8 * 4]
-    with pytest.raises(InvalidRequest, match="Known are metrics, passes, instructions, buffers"):
+    assert len(result.to_pandas("findings")) == len(result.findings)
+    with pytest.raises(InvalidRequest, match="Known are metrics, passes, instructions, buffers, findings"):
         result.to_pandas("stages")  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InvalidRequest, match=r"Install triton-explorer\[pandas\]"):
