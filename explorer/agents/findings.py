@@ -20,7 +20,7 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 async def findings(api: Api, compilation: Id, first: First = 0) -> Findings:
-    """Return what costs speed in a kernel or makes it wrong: cause, advice, evidence; the most costly first."""
+    """Return what costs speed in a kernel or makes it wrong, with cause, advice and evidence."""
     found = await document(api, f"/compilations/{compilation}/findings", FindingsDocument)
     rows, left = page_from(found.findings, len(found.findings), first, "findings")
     unchecked = [each for each in found.checked if each.reason]

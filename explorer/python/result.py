@@ -178,7 +178,8 @@ class Result:
 
         "metrics" has one row, so that the rows of several results can be joined. "passes" has one row for
         each compiler pass, "instructions" for each instruction of SASS with the live registers there,
-        "buffers" for each buffer in shared memory, and "findings" for each finding. The columns have the names of the documents' fields.
+        "buffers" for each buffer in shared memory, and "findings" for each finding. The columns have the
+        names of the documents' fields.
 
         Raises:
             InvalidRequest: pandas is missing, or there is no such table.

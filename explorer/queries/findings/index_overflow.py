@@ -31,8 +31,8 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="index_overflow",
             severity="warning",
-            text=f"{code(each.operation)} reaches {each.value:,}, which {each.bits} bits do not hold: the offset "
-            "wraps, and another element is accessed.",
+            text=f"{code(each.operation)} reaches {each.value:,}, which {each.bits} bits do not hold: the "
+            "offset wraps, and another element is accessed.",
             evidence=(
                 Value("value at these sizes", each.value, "", "modelled"),
                 Value("largest value of the type", (1 << (each.bits - 1)) - 1, "", "observed"),
