@@ -62,6 +62,7 @@ class RequestDocument(msgspec.Struct, frozen=True):
     arguments: tuple[Argument, ...] | str | None
     config: int | None
     options: dict[str, Scalar]
+    constants: dict[str, Scalar]
     path: str
     files: dict[str, str]
     assumed: dict[str, int]

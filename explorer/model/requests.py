@@ -147,7 +147,8 @@ class Request:
     `Argument`, or a signature string such as "*fp16:16, i32, 128") selects the specialization to compile.
     With neither, the first launch of the kernel is compiled. `config` is an index into the autotune
     configurations of the kernel. `options` overrides compiler options: num_warps, num_stages, num_ctas,
-    maxnreg, … `task` is one of `SCRIPT_TASKS`, or the name of a compiler query
+    maxnreg, … `constants` are other values for constexpr arguments, by name; a grid that the script computes
+    from them follows. `task` is one of `SCRIPT_TASKS`, or the name of a compiler query
     (`explorer.pipeline.compiler_queries`). For a compiler query, `source` is the text to query, in place of a
     user's source, and `options` are the parameters of the query. `run` says how to run the kernel if that is
     the task. `files` are the texts of further files that the script imports, by their paths below a common
@@ -168,6 +169,7 @@ class Request:
     arguments: tuple[Argument, ...] | str | None = None
     config: int | None = None
     options: dict[str, Scalar] = field(default_factory=dict)
+    constants: dict[str, Scalar] = field(default_factory=dict)
     task: str = "compile"
     run: Run | None = None
     path: str = ""

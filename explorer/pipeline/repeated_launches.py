@@ -31,7 +31,7 @@ def repeat_launch(launch: FoundLaunch, request: Request, target: Target) -> Reco
     assert call is not None
     with _repeating(target, request.assumed) as recorder:
         recorder.config = request.config if request.config is not None else launch.recorded.config
-        recorder.overrides = dict(request.options)
+        recorder.overrides = {**request.options, **request.constants}
         try:
             call.make()
         except (Exception, NeedsValue, TooManyLaunches) as error:

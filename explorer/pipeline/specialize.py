@@ -138,6 +138,17 @@ def check_options(request: Request, target: Target) -> None:
             )
 
 
+def check_constants(kernel: FoundKernel, request: Request) -> None:
+    known = [each.name for each in kernel.info.parameters if each.is_constexpr]
+    for name in request.constants:
+        if name not in known:
+            raise user_error(
+                f"{kernel.info.name} has no constexpr argument {name!r}.",
+                kernel.info.line,
+                f"It has {', '.join(known)}." if known else "It has none.",
+            )
+
+
 def check_config(kernel: FoundKernel, config: int | None) -> None:
     count = len(kernel.info.configs)
     if config is not None and not 0 <= config < count:
@@ -153,10 +164,12 @@ def check_config(kernel: FoundKernel, config: int | None) -> None:
 
 def _from_launch(launch: FoundLaunch, request: Request, target: Target) -> Specialization:
     check_config(launch.kernel, request.config)
-    recorded = launch.recorded
-    if request.options or request.config not in (None, recorded.config):
+    check_constants(launch.kernel, request)
+    recorded, info = launch.recorded, launch.info
+    if request.options or request.constants or request.config not in (None, recorded.config):
         recorded = repeat_launch(launch, request, target)
-    return _specialization(launch.kernel, recorded, request, launch.info)
+        info = replace(info, grid=recorded.grid or info.grid)
+    return _specialization(launch.kernel, recorded, request, info)
 
 
 def _specialization(
@@ -212,6 +225,8 @@ def _from_arguments(
         config_index = config_index or 0
         config = kernel.autotuner.configs[config_index]
         preset, options = dict(config.kwargs), config_options(config)
+    check_constants(kernel, request)
+    preset |= request.constants
     try:
         full = make_backend(triton_target(target)).parse_options({**options, **request.options}).__dict__
     except (AssertionError, TypeError, ValueError) as error:

@@ -20,13 +20,19 @@ PRIVATE_ID = 24
 LONGEST_ID = 44  # digits of 256 bits in base 58
 
 
+#: Fields that requests did not have before: a request without them keeps its address.
+_WITHOUT_DEFAULTS = (
+    *("path", "files", "assumed", "script_arguments", "captured", "imported", "edits", "private"),
+    "constants",
+)
+
+
 def canonical_json(request: Request) -> bytes:
     """Serialize a request so that equal requests give equal bytes: sorted keys, no spaces, UTF-8."""
     plain = to_plain(request)
     if request.run is None:  # A request without a run keeps the address that it had before requests had runs.
         del plain["run"]
-    # The same applies to these fields.
-    for name in ("path", "files", "assumed", "script_arguments", "captured", "imported", "edits", "private"):
+    for name in _WITHOUT_DEFAULTS:
         if not plain[name]:
             del plain[name]
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -65,7 +65,8 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The kernel to compile. The default of `triton` is the newest available version.
 
     `launch` is an index into the launches of the source. Without a launch, `arguments` is a list of arguments
-    or a signature string such as "*fp16:16, i32, 128". With `llvm_passes`, the result has the passes of LLVM.
+    or a signature string such as "*fp16:16, i32, 128". `constants` are other values for constexpr arguments,
+    by name. With `llvm_passes`, the result has the passes of LLVM.
     `files` are the texts of further files that the source imports, by their paths below a common folder, and
     `path` is its own. `assumed` are numbers for values that the script reads from tensors that only a GPU
     could compute, by places: "12" is a line of the script, "tools.py:3" of another file.
@@ -83,6 +84,7 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     arguments: _Arguments | _Signature | None = None
     config: _Index | None = None
     options: _Options = {}
+    constants: _Options = {}
     llvm_passes: bool = False
     path: _Path = ""
     files: Files = {}
@@ -144,6 +146,8 @@ def unlimited_compilation(body: CompilationBody, target: str, triton: str) -> Re
         raise InvalidRequest("'launch' and 'arguments' exclude each other. Give one of them.")
     # msgspec leaves omitted fields unset; a copy has all fields.
     arguments = tuple(map(replace, body.arguments)) if isinstance(body.arguments, list) else body.arguments
+    if body.constants and body.arguments is not None:
+        raise InvalidRequest("'constants' and 'arguments' exclude each other: 'arguments' has all values.")
     options: dict[str, Scalar] = dict(body.options)
     return Request(
         source=body.source,
@@ -154,6 +158,7 @@ def unlimited_compilation(body: CompilationBody, target: str, triton: str) -> Re
         arguments=arguments,
         config=body.config,
         options=options,
+        constants=dict(body.constants),
         task="llvm-passes" if body.llvm_passes else "compile",
         path=body.path,
         files=body.files,

@@ -231,11 +231,15 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
     run_kernel, run_heuristics = JITFunction.run, Heuristics.run
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        names = self.arg_names[: len(args)]
+        args = tuple(map(recorder.overrides.get, names, args))
+        kwargs |= {name: value for name, value in recorder.overrides.items() if name not in names}
+
         def run() -> Any:
             refuse_stubs(self, args, kwargs)
             recorder.note_written([*args, *kwargs.values()])
             try:
-                return run_kernel(self, *args, grid=grid, warmup=warmup, **{**kwargs, **recorder.overrides})
+                return run_kernel(self, *args, grid=grid, warmup=warmup, **kwargs)
             except TypeError as error:
                 raise _in_the_users_words(error, self.__name__) from None
 
