@@ -22,7 +22,7 @@ _Settings = Annotated[dict[_Name, _Value], msgspec.Meta(max_length=100)]
 class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A configuration: an autotune configuration by its index, and compiler options.
 
-    `constants` replace the values of constexpr arguments of a request that lists its arguments.
+    `constants` replace the values of constexpr arguments.
     """
 
     config: _Index | None = None
@@ -118,13 +118,15 @@ def configurations_of(request: Request, inspection: Inspection) -> tuple[Configu
 
 
 def _configured(request: Request, configuration: Configuration) -> Request:
-    arguments = request.arguments
-    if configuration.constants:
-        constants = {
+    arguments, constants = request.arguments, request.constants
+    if arguments is None:
+        constants = constants | configuration.constants
+    elif configuration.constants:
+        known = {
             each.name for each in arguments or () if not isinstance(each, str) and each.type == "constexpr"
         }
         for name in configuration.constants:
-            if name not in constants:
+            if name not in known:
                 raise InvalidRequest(
                     f"{name!r} is no constexpr of the request's 'arguments': a configuration cannot set it."
                 )
@@ -135,6 +137,7 @@ def _configured(request: Request, configuration: Configuration) -> Request:
     return replace(
         request,
         arguments=arguments,
+        constants=constants,
         config=request.config if configuration.config is None else configuration.config,
         options=request.options | configuration.options,
     )

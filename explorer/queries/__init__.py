@@ -18,6 +18,7 @@ from explorer.queries import (
     divergence,
     explanation,
     fewer_stages,
+    finding_changes,
     findings,
     graph,
     heat,
@@ -72,6 +73,7 @@ QUERIES: tuple[Query, ...] = (
     comparison.COMPARISON,
     comparison.STAGE_DIFF,
     comparison.SOURCE_DIFF,
+    finding_changes.QUERY,
     divergence.QUERY,
     explanation.QUERY,
 )

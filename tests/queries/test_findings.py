@@ -5,7 +5,8 @@ import json
 import pytest
 
 from explorer.glossary import find_term
-from explorer.queries import findings
+from explorer.model import Request
+from explorer.queries import finding_changes, findings
 from explorer.tours import TOURS
 
 PRODUCT = """import torch
@@ -107,9 +108,17 @@ CASES = [
 
 
 @pytest.fixture
-def find(query_service, compile_source):
-    def find(source, **options):
-        record = compile_source(source, **options)
+def compiled(services):
+    """Compile a source with other options and constants."""
+    return lambda source, **changes: services.queue.complete(
+        Request(source, "cuda:90", services.versions[0], **changes)
+    )
+
+
+@pytest.fixture
+def find(query_service, compiled):
+    def find(source, **changes):
+        record = compiled(source, **changes)
         assert record.status == "complete", record.result.error_messages
         return json.loads(query_service.answer(findings.QUERY, (record,), {}))
 
@@ -149,3 +158,32 @@ def test_findings_lead_to_tours_and_terms_that_exist(find):
     for each in find(changed(PRODUCT, LARGE))["findings"]:
         assert not each["tour"] or each["tour"] in TOURS
         assert all(map(find_term, each["terms"]))
+
+
+def test_changes_of_the_launch_are_proposed_and_remove_the_finding(find):
+    """At least one change that a finding proposes removes it."""
+    source = changed(PRODUCT, LARGE)
+    (spills,) = (each for each in find(source)["findings"] if each["rule"] == "spills")
+    assert [each["options"] or each["constants"] for each in spills["changes"]] == [
+        {"num_warps": 8},
+        {"num_warps": 16},
+        {"BM": 128},
+        {"BN": 128},
+        {"BK": 32},
+        {"BM": 128, "BN": 128, "BK": 32},
+    ]
+    change = spills["changes"][-1]
+    after = find(source, options=change["options"], constants=change["constants"])
+    assert "spills" not in {each["rule"] for each in after["findings"]}
+
+
+def test_findings_that_vanish_and_appear(query_service, compiled):
+    before = compiled(changed(PRODUCT, LARGE))
+    after = compiled(changed(PRODUCT, LARGE), constants={"BM": 128, "BN": 128})
+    answer = json.loads(query_service.answer(finding_changes.QUERY, (before, after), {}))
+    assert {"spills", "large_tensors"} <= {each["rule"] for each in answer["vanished"]}
+    assert "spills" not in {each["rule"] for each in answer["appeared"]}
+    back = json.loads(query_service.answer(finding_changes.QUERY, (after, before), {}))
+    assert (back["vanished"], back["appeared"]) == (answer["appeared"], answer["vanished"])
+    same = json.loads(query_service.answer(finding_changes.QUERY, (after, after), {}))
+    assert same == {"vanished": [], "appeared": [], "worse": []}

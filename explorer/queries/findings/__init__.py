@@ -65,7 +65,12 @@ class FindingsDocument(msgspec.Struct, frozen=True):
     checked: list[Checked]
 
 
-def _find(subject: Subject) -> FindingsDocument:
+def find(subject: Subject) -> FindingsDocument:
+    """Return the findings about a compilation.
+
+    Raises:
+        NotAnswerable: the compilation is not complete.
+    """
     if subject.record.status != "complete":
         raise NotAnswerable("Findings are about a complete compilation. See the messages of this one.")
     case = Case(subject)
@@ -89,5 +94,5 @@ QUERY = Query(
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
     version=1,
     document=FindingsDocument,
-    find=_find,
+    find=find,
 )

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from explorer.model import Scalar
+
 #: The origin of a value. "observed": a compiler or a tool reports it. "modelled": computed by the rules of
 #: the compiler or of the hardware. "counted": the interpreter counted it. "measured": a GPU measured it.
 Basis = Literal["observed", "modelled", "counted", "measured"]
@@ -30,12 +32,21 @@ class Cost(msgspec.Struct, frozen=True):
     basis: Basis
 
 
+class Change(msgspec.Struct, frozen=True):
+    """A change of the launch that may remove a finding: compiler options, and constexpr arguments."""
+
+    text: str
+    options: dict[str, Scalar] = {}
+    constants: dict[str, Scalar] = {}
+
+
 class Finding(msgspec.Struct, frozen=True):
     """One finding. Names between backticks in `text`, `cause` and `advice` are code.
 
     `text` is one sentence with the numbers, `cause` the one cause that binds ("": not known), `advice` a
     change that removes the finding. `source_line` and `ttgir_line` are 0 if there is none. `lines` are ranges
     of lines of the machine code, each with its first and its last line. `cost` is None if it is not known.
+    `changes` are compiled to see whether they remove the finding, the most promising first.
     `tour` is the name of a tour, and `terms` are terms of the glossary.
     """
 
@@ -51,3 +62,4 @@ class Finding(msgspec.Struct, frozen=True):
     cost: Cost | None = None
     tour: str = ""
     terms: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()

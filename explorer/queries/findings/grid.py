@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import smaller_blocks
 from explorer.queries.findings.finding import Cost, Finding, Value
 
 TITLE = "The size of the grid"
@@ -40,5 +41,6 @@ def find(case: Case) -> Iterator[Finding]:
         cause=cause,
         advice="Use smaller blocks, or split the reduction, so that the grid has more of them.",
         cost=Cost(share, "multiprocessors", "modelled"),
+        changes=tuple(smaller_blocks(case)),
         terms=("wave",),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import more_warps, smaller_blocks
 from explorer.queries.findings.finding import Finding
 
 TITLE = "Instructions for each element"
@@ -20,5 +21,6 @@ def find(case: Case) -> Iterator[Finding]:
             text=cause.text,
             advice=cause.advice,
             source_line=cause.source_line,
+            changes=(*smaller_blocks(case), *more_warps(case)),
             lines=case.machine_lines([cause.source_line]),
         )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import fewer_warps, larger_blocks
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code, counted
@@ -46,6 +47,7 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
+            changes=(*fewer_warps(case), *larger_blocks(case)) if each.limit == "layout" else (),
             tour="layouts",
             terms=("vector-width",),
         )

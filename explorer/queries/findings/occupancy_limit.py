@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import smaller_blocks, stages
 from explorer.queries.findings.finding import Cost, Finding, Value
 from explorer.queries.why_facts import counted
 
@@ -37,6 +38,10 @@ def find(case: Case) -> Iterator[Finding]:
         cause=f"{best.resource.capitalize()} limits it: {best.now:,} {unit} are needed. With "
         f"{best.better.value:,}, the occupancy would be {100 * best.better.share:.0f} %.",
         cost=Cost(1 - found.share, "places for warps", "modelled"),
+        changes=(
+            *(stages(case, more=False) if best.resource == "shared memory" else ()),
+            *smaller_blocks(case),
+        ),
         tour="occupancy",
         terms=("occupancy",),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import stages
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.schedule import ScheduledLoop
 
@@ -19,15 +20,16 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         ttgir_line = _ttgir_line(case, innermost, index)
         line = case.source_line(ttgir_line)
-        stages = loop.num_stages if loop.num_stages is not None else case.schedule.num_stages
+        stages_now = loop.num_stages if loop.num_stages is not None else case.schedule.num_stages
         yield Finding(
             rule="pipelining",
             severity="warning",
             text="The loop waits for its own loads: no iteration starts ahead.",
-            evidence=() if stages is None else (Value("num_stages", stages, "", "observed"),),
+            evidence=() if stages_now is None else (Value("num_stages", stages_now, "", "observed"),),
             cause=loop.reason,
             source_line=line,
             ttgir_line=ttgir_line,
+            changes=tuple(stages(case, more=True)) if stages_now is not None and stages_now <= 1 else (),
             tour="pipelining",
             terms=("pipeline",),
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from explorer.analysis.mlir.tensor_registers import LiveRange, pressure
 from explorer.model.hardware import REGISTER_BITS
 from explorer.queries.findings.case import Case, NotChecked
+from explorer.queries.findings.changes import more_warps, smaller_blocks
 from explorer.queries.findings.finding import Cost, Finding, Value
 from explorer.queries.why_facts import code, counted, listed
 
@@ -63,6 +64,7 @@ def find(case: Case) -> Iterator[Finding]:
             "values of a thread",
             "modelled",
         ),
+        changes=(*more_warps(case), *smaller_blocks(case)),
         tour="occupancy",
         terms=("spill", "register-pressure"),
     )

@@ -1,0 +1,70 @@
+"""The changes of a launch that rules propose: more or fewer warps, stages, and elements of a block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from explorer.queries.findings.case import Case
+from explorer.queries.findings.finding import Change
+
+_SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
+_MOST_STAGES = 5
+
+
+def more_warps(case: Case, times: int = 4) -> Iterator[Change]:
+    """Propose twice the warps, and so on, up to `times` as many."""
+    warps, factor = case.options.get("num_warps"), 2
+    while isinstance(warps, int) and factor <= times:
+        if warps * factor <= case.target.device.multiprocessor.warps_per_block:
+            yield Change(f"{warps * factor} warps in place of {warps}", {"num_warps": warps * factor})
+        factor *= 2
+
+
+def fewer_warps(case: Case) -> Iterator[Change]:
+    """Propose half of the warps."""
+    warps = case.options.get("num_warps")
+    if isinstance(warps, int) and warps > 1:
+        yield Change(f"{warps // 2} warps in place of {warps}", {"num_warps": warps // 2})
+
+
+def smaller_blocks(case: Case) -> Iterator[Change]:
+    """Propose half of each size of a block, the largest first, and then half of all."""
+    sizes = _block_sizes(case)
+    for name, size in sizes.items():
+        yield Change(f"{name} = {size // 2} in place of {size}", constants={name: size // 2})
+    if len(sizes) > 1:
+        halves = {name: size // 2 for name, size in sizes.items()}
+        words = ", ".join(f"{name} = {size}" for name, size in halves.items())
+        yield Change(words, constants=dict(halves))
+
+
+def larger_blocks(case: Case) -> Iterator[Change]:
+    """Propose twice each size of a block."""
+    for name, size in _block_sizes(case).items():
+        yield Change(f"{name} = {2 * size} in place of {size}", constants={name: 2 * size})
+
+
+def stages(case: Case, *, more: bool) -> Iterator[Change]:
+    """Propose more pipeline stages than now, or fewer, the smallest change first."""
+    now = case.options.get("num_stages")
+    if isinstance(now, int) and not isinstance(now, bool):
+        for count in range(max(now, 1) + 1, _MOST_STAGES) if more else range(now - 1, 0, -1):
+            yield Change(f"{count} stages in place of {now}", {"num_stages": count})
+
+
+def _block_sizes(case: Case) -> dict[str, int]:
+    """Return the constexpr arguments that are sizes of tensors, the largest first."""
+    specialized = case.result.specialized
+    used = {int(size) for shape in _SHAPE.findall(case.ttgir) for size in shape.split("x") if size}
+    found = {
+        each.name: each.value
+        for each in (specialized.arguments if specialized else ())
+        if each.type == "constexpr"
+        and isinstance(each.value, int)
+        and not isinstance(each.value, bool)
+        and each.value > 1
+        and each.value & (each.value - 1) == 0
+        and each.value in used
+    }
+    return dict(sorted(found.items(), key=lambda each: -each[1]))
