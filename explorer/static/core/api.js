@@ -394,6 +394,13 @@ export const api = {
   /** @param {string} before @param {string} after @returns {Promise<ComparisonDocument>} */
   comparison: (before, after) => get(`${compilationPath(before)}/compare/${encodeURIComponent(after)}`),
   /**
+   * The findings that vanished and appeared between two compilations.
+   * @param {string} before @param {string} after
+   * @returns {Promise<import("./types.js").FindingChanges>}
+   */
+  findingChanges: (before, after) =>
+    get(`${compilationPath(before)}/compare/${encodeURIComponent(after)}/findings`),
+  /**
    * @param {string} before
    * @param {string} after
    * @param {string} path below the comparison

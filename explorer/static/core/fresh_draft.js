@@ -23,6 +23,7 @@ export function freshDraft(source, target, more = {}) {
     guessed: {},
     signature: "",
     options: {},
+    constants: {},
     config: null,
     typed: {},
     target,

@@ -59,6 +59,7 @@
  * @typedef {import("openapi").SessionRow} SessionRow
  * @typedef {import("openapi").SessionDocument} SessionDocument
  * @typedef {import("openapi").ImportDocument} ImportDocument
+ * @typedef {import("openapi").FindingChanges} FindingChanges
  * @typedef {import("openapi").MatrixTicket} MatrixTicket
  * @typedef {import("openapi").ColumnDocument} MatrixColumn
  * @typedef {import("openapi").CellDocument} MatrixCell
@@ -205,6 +206,7 @@
  * @property {string} signature
  * @property {Record<string, string>} typed the text of a cell with an invalid value, by "<name>.<field>"
  * @property {Record<string, Scalar>} options
+ * @property {Record<string, Scalar>} constants other values for constexpr arguments of the launch
  * @property {number | null} config
  * @property {string} target
  * @property {string | null} triton

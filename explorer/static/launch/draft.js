@@ -23,6 +23,8 @@ export function requestOf(draft) {
   if (draft.mode === "form" && draft.arguments.length) request.arguments = draft.arguments;
   if (draft.mode === "signature" && draft.signature.trim()) request.arguments = draft.signature.trim();
   if (Object.keys(draft.options).length) request.options = draft.options;
+  // Arguments have the values of all constants.
+  if (Object.keys(draft.constants).length && !request.arguments) request.constants = draft.constants;
   if (draft.config !== null) request.config = draft.config;
   if (Object.keys(draft.assumed).length) request.assumed = draft.assumed;
   if (draft.scriptArguments) request.script_arguments = draft.scriptArguments;
@@ -61,6 +63,7 @@ export function draftOf(document) {
     signature: typeof given === "string" ? given : "",
     typed: {},
     options: request.options ?? {},
+    constants: request.constants ?? {},
     config: request.config ?? null,
     target: target.name,
     triton,

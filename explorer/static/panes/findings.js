@@ -7,6 +7,9 @@ import { api } from "../core/api.js";
 import { grouped } from "../core/format.js";
 import { lineText } from "../core/line_words.js";
 import { Loaded, Pane } from "../core/pane.js";
+import { canCompile } from "../core/host.js";
+import { openResult } from "../launch/edit.js";
+import { changesOf, keyOf, tryAll, verdictOf } from "../findings/trials.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
@@ -18,7 +21,26 @@ import { marked } from "../glossary/marks.js";
 
 const WAITING = "The findings are known when the compilation is finished.";
 
+/** The columns of the trials: a metric and its head. @type {[keyof NonNullable<import("../core/types.js").MatrixCell["metrics"]>, string][]} */
+const COLUMNS = [
+  ["registers", "registers"],
+  ["spills", "spills"],
+  ["shared_bytes", "shared"],
+  ["occupancy", "occupancy"],
+];
+const VERDICTS = {
+  waiting: "",
+  failed: "does not compile",
+  stays: "the finding stays",
+  worse: "other findings appear",
+  proven: "proven in the compiler",
+};
+
 class FindingsPane extends Pane {
+  /** The trials of the result `tried`, by the keys of their changes. @type {Map<string, import("../findings/trials.js").Trial>} */
+  trials = new Map();
+  tried = "";
+  trying = new AbortController();
   answer = new Loaded(
     this,
     () => (store.state.result?.finished ? [store.state.result.id] : null),
@@ -31,6 +53,7 @@ class FindingsPane extends Pane {
       empty: store.state.result ? WAITING : "Compile a kernel to see what costs speed in it.",
       waiting: WAITING,
       ready: (answer) => html`<div class="findings">
+        ${this.tryButton(answer)}
         ${
           answer.findings.length
             ? html`<ol>${answer.findings.map((each) => this.finding(each))}</ol>`
@@ -52,8 +75,55 @@ class FindingsPane extends Pane {
       <ul class="finding-evidence">${finding.evidence.map(
         (each) => html`<li>${each.name}: <b>${amount(each.value, each.unit)}</b>, ${each.basis}</li>`,
       )}</ul>
+      ${this.changes(finding)}
       <p class="finding-links">${this.operation(finding)} ${cost(finding)}</p>
     </li>`;
+  }
+
+  /** A button that compiles all proposed changes. @param {Findings} answer */
+  tryButton({ findings }) {
+    const changes = changesOf(findings);
+    if (!canCompile || !changes.length) return nothing;
+    const isTried = this.tried === store.state.result?.id;
+    return html`<p><button type="button" class="button small" ?disabled=${isTried}
+      @click=${() => this.tryAll(changes)}>${isTried ? "Tried" : `Try ${changes.length} changes`}</button></p>`;
+  }
+
+  /** @param {ReturnType<typeof changesOf>} changes */
+  async tryAll(changes) {
+    const { result } = store.state;
+    if (!result) return;
+    this.trying.abort();
+    this.trying = new AbortController();
+    this.tried = result.id;
+    const tell = (/** @type {Map<string, import("../findings/trials.js").Trial>} */ trials) => {
+      this.trials = trials;
+      this.requestUpdate();
+    };
+    await tryAll(result.document, changes, tell, this.trying.signal);
+  }
+
+  /** The proposed changes, with what their compilation has shown. @param {Finding} finding */
+  changes(finding) {
+    if (!finding.changes.length) return nothing;
+    const isTried = this.tried === store.state.result?.id;
+    if (!isTried)
+      return html`<p class="finding-changes">Changes to try: ${finding.changes.map(({ text }) => text).join("; ")}</p>`;
+    return html`<table class="finding-trials" aria-label="Changes that were tried">
+      <thead><tr><th scope="col">change</th>${COLUMNS.map(([, head]) => html`<th scope="col">${head}</th>`)}<th scope="col">result</th></tr></thead>
+      <tbody>${finding.changes.map((change) => this.trial(finding, change))}</tbody>
+    </table>`;
+  }
+
+  /** @param {Finding} finding @param {Finding["changes"][number]} change */
+  trial(finding, change) {
+    const trial = this.trials.get(keyOf(change));
+    const verdict = trial ? verdictOf(finding, trial) : "waiting";
+    const id = trial?.cell?.state === "complete" ? trial.cell.id : null;
+    const metrics = trial?.cell?.metrics;
+    return html`<tr class="is-${verdict}"><th scope="row">${change.text}</th>
+      ${COLUMNS.map(([name]) => html`<td>${metrics ? shownMetric(name, metrics[name]) : nothing}</td>`)}
+      <td>${VERDICTS[verdict]} ${id ? html`<button type="button" class="link" @click=${() => openResult(id)}>Apply</button>` : nothing}</td></tr>`;
   }
 
   /** A button that pins the source line. @param {Finding} finding */
@@ -68,6 +138,12 @@ class FindingsPane extends Pane {
     return html`<button type="button" class="link" @click=${() => putCursor("ttgir", line, this.id)}
       >${stageTitle("ttgir")} ${line}</button>`;
   }
+}
+
+/** @param {string} name @param {number | null | undefined} value */
+function shownMetric(name, value) {
+  if (value === null || value === undefined) return "";
+  return name === "occupancy" ? `${Math.round(100 * value)} %` : grouped(value);
 }
 
 /** @param {number} value @param {string} unit */

@@ -19,7 +19,14 @@ const operation = (line, operation, stage, cluster, waited_in = null) => ({
  */
 const loop = (last_stage, iterations, operations = []) => ({
   ...{ line: 1, text: "scf.for", depth: 0, partition: "", last_stage, operations, unscheduled: 0 },
-  ...{ total_operations: operations.length, num_stages: null, iterations, reason: "", loads: 0, is_innermost: true },
+  ...{
+    total_operations: operations.length,
+    num_stages: null,
+    iterations,
+    reason: "",
+    loads: 0,
+    is_innermost: true,
+  },
 });
 
 test("each iteration executes each stage once, one turn after the other", () => {

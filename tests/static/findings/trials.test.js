@@ -1,0 +1,71 @@
+import "../browser.js";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const { changesOf, keyOf, matrixOf, verdictOf } = await import("../../../explorer/static/findings/trials.js");
+
+/** @import { Finding, Trial } from "../../../explorer/static/findings/trials.js" */
+
+/** @param {string} rule @param {Partial<Finding>} [more] @returns {Finding} */
+const finding = (rule, more = {}) => ({
+  ...{ rule, severity: "warning", text: "It spills.", evidence: [], cause: "", advice: "" },
+  ...{ source_line: 3, ttgir_line: 0, lines: [], cost: null, tour: "", terms: [], changes: [] },
+  ...more,
+});
+const WARPS = { text: "8 warps", options: { num_warps: 8 }, constants: {} };
+const BLOCK = { text: "BM = 64", options: {}, constants: { BM: 64 } };
+
+test("a change that several findings propose is tried once", () => {
+  const findings = [
+    finding("spills", { changes: [WARPS, BLOCK] }),
+    finding("grid", { changes: [{ ...BLOCK }] }),
+  ];
+  assert.deepEqual(changesOf(findings), [WARPS, BLOCK]);
+  assert.notEqual(keyOf(WARPS), keyOf(BLOCK));
+});
+
+test("a change is proven if its finding vanishes and nothing becomes worse", () => {
+  const spills = finding("spills");
+  /** @param {Partial<Trial["changes"]> | null} changes @param {string} [state] */
+  const verdict = (changes, state = "complete") =>
+    verdictOf(
+      spills,
+      /** @type {Trial} */ (
+        /** @type {unknown} */ ({
+          change: WARPS,
+          cell: { state },
+          changes: changes && { vanished: [], appeared: [], worse: [], ...changes },
+        })
+      ),
+    );
+  assert.equal(verdict(null, "compiling"), "waiting");
+  assert.equal(verdict(null, "failed"), "failed");
+  assert.equal(verdict({}), "stays");
+  assert.equal(verdict({ vanished: [finding("spills", { source_line: 9 })] }), "stays");
+  assert.equal(verdict({ vanished: [spills] }), "proven");
+  assert.equal(verdict({ vanished: [spills], appeared: [finding("grid", { severity: "note" })] }), "proven");
+  assert.equal(verdict({ vanished: [spills], appeared: [finding("sectors")] }), "worse");
+  assert.equal(verdict({ vanished: [spills], worse: ["sectors"] }), "worse");
+});
+
+test("the matrix compiles the request of the result with each change", () => {
+  const document = {
+    request: {
+      source: "x",
+      target: "cuda:90",
+      triton: "3.9.0",
+      launch: 0,
+      arguments: null,
+      options: { num_stages: 2 },
+    },
+    target: { name: "cuda:90" },
+    triton: "3.9.0",
+  };
+  const matrix = matrixOf(/** @type {never} */ (document), [WARPS, BLOCK]);
+  assert.deepEqual(matrix.configurations, [
+    { options: WARPS.options, constants: {} },
+    { options: {}, constants: BLOCK.constants },
+  ]);
+  assert.deepEqual(matrix.compilation.options, { num_stages: 2 });
+  assert.deepEqual([matrix.targets, matrix.tritons], [[], []]);
+});
