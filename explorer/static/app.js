@@ -22,6 +22,7 @@ import {
 } from "./launch/edit.js";
 import { kernelFacts, targetTitle } from "./core/format.js";
 import { canCompile, compilationId, hasAddress, isEmbedded } from "./core/host.js";
+import { startCount } from "./findings/count.js";
 import { startLive } from "./launch/live.js";
 import "./launch/panel.js";
 import { startMenus } from "./menus/menus.js";
@@ -124,6 +125,7 @@ async function start() {
   startMenus(dock);
   loadHeatLater();
   startLive();
+  startCount();
   document.addEventListener("pane-open", (event) => {
     dock.open(/** @type {CustomEvent<string>} */ (event).detail);
     // In a narrow window, the panes are below the source: scroll to them.

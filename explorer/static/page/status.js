@@ -36,6 +36,7 @@ class StatusBar extends HTMLElement {
         "problem",
         "failure",
         "liveFailure",
+        "findingCount",
         "edited",
       ],
       () => this.draw(),
@@ -82,13 +83,18 @@ class StatusBar extends HTMLElement {
         ? html`<span class="onward">${opener("run", "Run it")}${opener("roofline", "Roofline")}</span>`
         : nothing;
     const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
+    const { findingCount } = store.state;
+    const found =
+      findingCount && !failure && findingCount.id === result?.id
+        ? opener("findings", plural(findingCount.count, "finding"), "figure")
+        : nothing;
     const explained = latest && !run && !sending && !problem && !typed;
     const whole = outcome === "complete" ? "passes" : "log";
     const seconds = run?.result.document.status === "running" ? this.#secondsOf(run.result) : 0;
     render(
       html`<span class="state is-${name}" role="status">${explained ? opener(whole, words, "figure") : words}</span
         >${seconds ? html`<span class="elapsed">${seconds} s</span>` : nothing}<button type="button" class="link" ?hidden=${!(run || sending)} @click=${cancel}>Cancel</button
-        ><span class="facts">${resources ? factsOf(resources) : nothing}</span
+        ><span class="facts">${found}${resources ? factsOf(resources) : nothing}</span
         >${onward}${more}<a class="permalink" href=${latest ? address + location.hash : nothing}
           >${address}</a
         >`,
