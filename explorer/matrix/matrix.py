@@ -8,11 +8,13 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
+from explorer.analysis.source_edits import edited
 from explorer.errors import InvalidRequest
-from explorer.model import Inspection, Request
+from explorer.model import Inspection, LineEdit, Request
 from explorer.model.limits import MOST_CELLS
 
 _MOST_INDEX = 1_000_000
+_MOST_EDITS = 100
 _Index = Annotated[int, msgspec.Meta(ge=0, le=_MOST_INDEX)]
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Value = Annotated[str, msgspec.Meta(max_length=10_000)] | int | float | bool | None
@@ -22,12 +24,13 @@ _Settings = Annotated[dict[_Name, _Value], msgspec.Meta(max_length=100)]
 class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A configuration: an autotune configuration by its index, and compiler options.
 
-    `constants` replace the values of constexpr arguments.
+    `constants` replace the values of constexpr arguments, `edits` lines of the source.
     """
 
     config: _Index | None = None
     options: _Settings = {}
     constants: _Settings = {}
+    edits: Annotated[tuple[LineEdit, ...], msgspec.Meta(max_length=_MOST_EDITS)] = ()
 
 
 class Cell(NamedTuple):
@@ -136,6 +139,7 @@ def _configured(request: Request, configuration: Configuration) -> Request:
         )
     return replace(
         request,
+        source=edited(request.source, configuration.edits),
         arguments=arguments,
         constants=constants,
         config=request.config if configuration.config is None else configuration.config,

@@ -140,6 +140,14 @@ class Edits:
 
 
 @dataclass(frozen=True)
+class LineEdit:
+    """Line `line` of a source becomes `text`."""
+
+    line: LineNumber
+    text: str
+
+
+@dataclass(frozen=True)
 class Request:
     """Everything that determines a result. Its hash is the address of the result.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,21 +16,36 @@ from explorer.store import Record
 class FindingChanges(msgspec.Struct, frozen=True):
     """The findings of the first compilation that the second does not have, and the reverse.
 
-    A finding is the same if it has the same rule and the same text of its source line. `worse` are the rules
-    of findings that both have and that cost more in the second.
+    A finding is the same if it has the same rule and the same text of its source line, otherwise the same
+    number of the line. `worse` are the rules of findings that both have and that cost more in the second.
+    `is_worse`: a warning has appeared, or costs more.
     """
 
     vanished: list[Finding]
     appeared: list[Finding]
     worse: list[str]
+    is_worse: bool
 
 
 def _find(subject: Subject) -> FindingChanges:
-    before, after = (_by_key(each, _findings(subject, each)) for each in subject.pair)
+    before, after = (
+        [_Placed(each, record) for each in _findings(subject, record)] for record in subject.pair
+    )
+    pairs = []
+    for is_same in (_have_equal_texts, _have_equal_lines):
+        for each in list(before):
+            same = next((other for other in after if is_same(each, other)), None)
+            if same is not None:
+                pairs.append((each.finding, same.finding))
+                before.remove(each)
+                after.remove(same)
+    appeared = [each.finding for each in after]
+    worse = [same for each, same in pairs if _cost(same) > _cost(each)]
     return FindingChanges(
-        [each for key, each in before.items() if key not in after],
-        [each for key, each in after.items() if key not in before],
-        [key[0] for key, each in before.items() if key in after and _cost(after[key]) > _cost(each)],
+        [each.finding for each in before],
+        appeared,
+        [each.rule for each in worse],
+        any(each.severity == "warning" for each in (*appeared, *worse)),
     )
 
 
@@ -45,16 +59,21 @@ def _findings(subject: Subject, record: Record) -> list[Finding]:
     return findings.find(replace(alone, answer=answer)).findings
 
 
-def _by_key(record: Record, found: list[Finding]) -> dict[tuple[str, str, int], Finding]:
-    """Return the findings by rule, text of the source line, and number among equals."""
-    texts = record.source_numbers.texts
-    seen: Counter[tuple[str, str]] = Counter()
-    keyed = {}
-    for each in found:
-        text = texts[each.source_line - 1].strip() if 0 < each.source_line <= len(texts) else ""
-        keyed[each.rule, text, seen[each.rule, text]] = each
-        seen[each.rule, text] += 1
-    return keyed
+class _Placed:
+    """A finding and the text of its source line."""
+
+    def __init__(self, finding: Finding, record: Record) -> None:
+        texts, line = record.source_numbers.texts, finding.source_line
+        self.finding = finding
+        self.text = texts[line - 1].strip() if 0 < line <= len(texts) else ""
+
+
+def _have_equal_texts(one: _Placed, other: _Placed) -> bool:
+    return (one.finding.rule, one.text) == (other.finding.rule, other.text)
+
+
+def _have_equal_lines(one: _Placed, other: _Placed) -> bool:
+    return (one.finding.rule, one.finding.source_line) == (other.finding.rule, other.finding.source_line)
 
 
 def _cost(finding: Finding) -> float:

@@ -55,15 +55,11 @@ async function start() {
     liveButton.addEventListener("click", () => switchLive(!store.state.live));
     store.watch(["live"], () => liveButton.setAttribute("aria-pressed", String(store.state.live)));
   }
-  store.watch(["run", "sending", "result"], () => {
-    const { sending, result } = store.state;
-    const run = store.state.run?.isShown ? store.state.run : null;
-    const isBusy = Boolean(run || sending);
-    document.body.classList.toggle("is-busy", isBusy);
-    document.body.classList.toggle(
-      "is-stale",
-      Boolean(sending || (run && run.result !== result)) && result !== null,
-    );
+  store.watch(["run", "sending", "result", "edited", "liveFailure"], () => {
+    const { edited, liveFailure, run, sending, result } = store.state;
+    document.body.classList.toggle("is-busy", Boolean(run?.isShown || sending));
+    const isStale = edited || sending || liveFailure || (run && run.result !== result);
+    document.body.classList.toggle("is-stale", Boolean(isStale) && result !== null);
   });
   store.watch(["result"], () =>
     document.body.classList.toggle("has-guesses", hasGuesses(store.state.result?.document.specialization)),

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, expect_accessible, expect_fits, open_example, wait_for_result
+from actions import (
+    Visitor,
+    expect_accessible,
+    expect_fits,
+    open_example,
+    paste_source,
+    wait_for_result,
+)
 from playwright.sync_api import expect
 
 #: The loop of the gallery's reduction is not pipelined: it sets no number of stages.
@@ -38,3 +45,84 @@ def test_a_kernel_without_a_finding_says_what_was_checked(visitor: Visitor) -> N
     pane.get_by_text(re.compile(r"^\d+ checks$")).click()
     expect(pane.get_by_role("listitem").filter(has_text="Bank conflicts: nothing found")).to_be_visible()
     expect_fits(page)
+
+
+#: Its accumulator does not fit into the registers of four warps.
+SPILLING = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def product(a, b, c, n, BLOCK: tl.constexpr, INNER: tl.constexpr):
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for start in range(0, n, INNER):
+        inner = start + tl.arange(0, INNER)
+        x = tl.load(a + row[:, None] * n + inner[None, :])
+        y = tl.load(b + inner[:, None] * n + column[None, :])
+        total = tl.dot(x, y, total)
+    tl.store(c + row[:, None] * n + column[None, :], total)
+
+
+a, b = (torch.empty((2048, 2048), device="cuda", dtype=torch.float16) for _ in range(2))
+c = torch.empty((2048, 2048), device="cuda")
+grid = lambda meta: (triton.cdiv(2048, meta["BLOCK"]), triton.cdiv(2048, meta["BLOCK"]))
+product[grid](a, b, c, 2048, BLOCK=256, INNER=32, num_warps=4)
+"""
+#: Its loop waits for its own loads.
+WAITING = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sums(x, out, columns, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):  # turn by turn
+        total += tl.load(x + tl.program_id(0) * columns + start + tl.arange(0, BLOCK))
+    tl.store(out + tl.program_id(0), tl.sum(total))
+
+
+x = torch.empty((4096, 4096), device="cuda")
+sums[(4096,)](x, x, 4096, BLOCK=1024)
+"""
+
+
+def test_a_paste_leads_to_a_proven_change_in_two_clicks(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    paste_source(page, SPILLING)
+    pane = page.locator("pane-findings")
+    spills = pane.get_by_role("listitem").filter(has_text="`total` needs 512 registers")
+    expect(pane).to_contain_text("needs 512 registers of a thread", timeout=60_000)
+    pane.get_by_role("button", name="Try all").click()
+    proven = pane.get_by_role("row").filter(has_text="proven in the compiler")
+    expect(proven.first).to_contain_text("warps", timeout=120_000)
+    expect_accessible(page, "pane-findings")
+    proven.first.get_by_role("button", name="Apply").click()
+    wait_for_result(page)
+    expect(pane.locator(".finding-difference")).to_contain_text(re.compile(r"spills .* → 0"))
+    expect(spills).to_have_count(0)
+    expect(page.locator("status-bar")).to_contain_text(re.compile(r"spills 0"))
+
+
+@pytest.mark.nightly
+def test_a_change_of_the_source_is_applied_and_undone(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=findings")
+    wait_for_result(page)
+    paste_source(page, WAITING)
+    pane = page.locator("pane-findings")
+    expect(pane).to_contain_text("no iteration starts ahead", timeout=60_000)
+    pane.get_by_role("button", name="Try all").click()
+    row = pane.get_by_role("row").filter(has_text="num_stages=3").filter(has_text="proven in the compiler")
+    row.get_by_role("button", name="Apply").click(timeout=120_000)
+    changed = "for start in tl.range(0, columns, BLOCK, num_stages=3):  # turn by turn"
+    expect(page.locator(".cm-content")).to_contain_text(changed)
+    expect(pane).to_contain_text("No static problem found", timeout=60_000)
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    expect(page.locator(".cm-content")).to_contain_text("for start in range(0, columns, BLOCK):")

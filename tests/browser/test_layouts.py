@@ -153,7 +153,7 @@ def test_how_data_moves_in_words_and_step_by_step(page: Page) -> None:
 
     page.get_by_role("button", name=re.compile("^Matrix products")).click()
     expect(card.first).to_contain_text("m64n128k16")
-    card.first.get_by_role("button", name=re.compile("^line ")).click()
+    card.first.get_by_role("button", name=re.compile("^TTGIR ")).click()
     expect(page.locator("pane-stage .is-cursor")).to_contain_text("ttng.warp_group_dot")
 
     # Banks show the conflicts of an access.

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from explorer.analysis.source_edits import edited
 from explorer.glossary import find_term
-from explorer.model import Request
+from explorer.model import LineEdit, Request
 from explorer.queries import finding_changes, findings
 from explorer.tours import TOURS
 
@@ -107,6 +108,12 @@ CASES = [
 ]
 
 
+#: A rule whose findings propose changes of the source, and a source with one.
+EDITED = [
+    (rule, source) for rule, source, _ in CASES if rule in ("matrix_units", "index_overflow", "pipelining")
+]
+
+
 @pytest.fixture
 def compiled(services):
     """Compile a source with other options and constants."""
@@ -177,6 +184,28 @@ def test_changes_of_the_launch_are_proposed_and_remove_the_finding(find):
     assert "spills" not in {each["rule"] for each in after["findings"]}
 
 
+@pytest.mark.parametrize(("rule", "source"), EDITED, ids=[rule for rule, _ in EDITED])
+def test_changes_of_the_source_are_proposed_and_remove_the_finding(
+    query_service, find, compiled, rule, source
+):
+    (finding, *_) = (each for each in find(source)["findings"] if each["rule"] == rule)
+    for change in finding["changes"]:
+        edits = [LineEdit(each["line"], each["text"]) for each in change["edits"]]
+        assert [each.line for each in edits] == [finding["source_line"]]
+        records = compiled(source), compiled(edited(source, edits))
+        answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+        assert rule in {each["rule"] for each in answer["vanished"]}
+        assert answer["appeared"] == []
+
+
+def test_a_finding_of_a_changed_line_stays(query_service, compiled):
+    source = changed(ROWS, {"for start": "# A comment\n    for start"})
+    edits = [LineEdit(11, "    for start in tl.range(0, columns, BLOCK + 0):")]
+    records = compiled(source), compiled(edited(source, edits))
+    answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+    assert answer == {"vanished": [], "appeared": [], "worse": [], "is_worse": False}
+
+
 def test_findings_that_vanish_and_appear(query_service, compiled):
     before = compiled(changed(PRODUCT, LARGE))
     after = compiled(changed(PRODUCT, LARGE), constants={"BM": 128, "BN": 128})
@@ -185,5 +214,6 @@ def test_findings_that_vanish_and_appear(query_service, compiled):
     assert "spills" not in {each["rule"] for each in answer["appeared"]}
     back = json.loads(query_service.answer(finding_changes.QUERY, (after, before), {}))
     assert (back["vanished"], back["appeared"]) == (answer["appeared"], answer["vanished"])
+    assert (answer["is_worse"], back["is_worse"]) == (False, True)
     same = json.loads(query_service.answer(finding_changes.QUERY, (after, after), {}))
-    assert same == {"vanished": [], "appeared": [], "worse": []}
+    assert same == {"vanished": [], "appeared": [], "worse": [], "is_worse": False}

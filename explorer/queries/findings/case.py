@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from explorer.analysis.mlir.operations import read_functions
+from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
 from explorer.model import Resources
 from explorer.model.hardware import find_target
@@ -16,6 +17,7 @@ from explorer.model.languages import find_language
 from explorer.queries import compile_time, layouts, occupancy, schedule, tensor_registers
 from explorer.queries.query import Query, Subject
 from explorer.queries.stage_lines import source_lines
+from explorer.store.entries import StageLocations
 
 Document = TypeVar("Document")
 _LOOPS = ("scf.for", "scf.while")
@@ -85,6 +87,12 @@ class Case:
         return source_lines(self.record, stage) if stage else []
 
     @cached_property
+    def editable(self) -> EditableSource:
+        """The source, if it is one file: lines of other files cannot be told apart. Otherwise, it is empty."""
+        request = self.record.request
+        return EditableSource("" if request.files else request.source)
+
+    @cached_property
     def machine_code(self) -> str:
         """The name of the stage with the machine code; "" if there is none."""
         purposes = ((name, find_language(each.language).purpose) for name, each in self.result.stages.items())
@@ -93,13 +101,12 @@ class Case:
     @cached_property
     def loops(self) -> list[tuple[int, int]]:
         """The first and the last line of each loop of TTGIR that contains no other loop."""
-        found = [
+        found = sorted(
             (each.line, each.end_line)
             for function in read_functions(self.ttgir)
-            for top in function.operations
-            for each in top.walk()
+            for each in function.operations
             if each.name in _LOOPS
-        ]
+        )
         return [one for one in found if not any(one[0] < line and last < one[1] for line, last in found)]
 
     def in_loop(self, line: int) -> bool:
@@ -108,6 +115,22 @@ class Case:
 
     def source_line(self, ttgir_line: int) -> int:
         return self.ttgir_sources[ttgir_line - 1] if 0 < ttgir_line <= len(self.ttgir_sources) else 0
+
+    def position(self, ttgir_line: int) -> tuple[int, int]:
+        """Return the source line and the column that an operation of TTGIR comes from; 0 if not known."""
+        stage = self.result.stages.get("ttgir")
+        if stage is None:
+            return 0, 0
+        found = self._locations.line_locations
+        for index in found[ttgir_line - 1] if 0 < ttgir_line <= len(found) else ():
+            for frame in self._locations.locations[index].frames:
+                if line := self.record.source_numbers.number(frame.file, frame.line):
+                    return line, frame.column
+        return 0, 0
+
+    @cached_property
+    def _locations(self) -> StageLocations:
+        return self.record.locations(self.record.stage("ttgir"))
 
     def machine_lines(self, source_lines_wanted: Iterable[int]) -> tuple[tuple[int, int], ...]:
         """Return the ranges of lines of the machine code that come from source lines."""

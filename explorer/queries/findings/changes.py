@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from explorer.model import LineEdit
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Change
 
 _SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
 _MOST_STAGES = 5
+_LOOP_STAGES = (3, 2, 4)
 
 
 def more_warps(case: Case, times: int = 4) -> Iterator[Change]:
@@ -51,6 +53,19 @@ def stages(case: Case, *, more: bool) -> Iterator[Change]:
     if isinstance(now, int) and not isinstance(now, bool):
         for count in range(max(now, 1) + 1, _MOST_STAGES) if more else range(now - 1, 0, -1):
             yield Change(f"{count} stages in place of {now}", {"num_stages": count})
+
+
+def loop_stages(case: Case, line: int) -> Iterator[Change]:
+    """Propose a number of stages for the loop at a line of the source."""
+    for count in _LOOP_STAGES:
+        edit = case.editable.with_stages(line, count)
+        if edit is not None:
+            yield edit_of(edit)
+
+
+def edit_of(edit: LineEdit) -> Change:
+    """Return the change of a line of the source."""
+    return Change(f"Line {edit.line}: `{edit.text.strip()}`", edits=(edit,))
 
 
 def _block_sizes(case: Case) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from explorer.model import Scalar
+from explorer.model import LineEdit, Scalar
 
 #: The origin of a value. "observed": a compiler or a tool reports it. "modelled": computed by the rules of
 #: the compiler or of the hardware. "counted": the interpreter counted it. "measured": a GPU measured it.
@@ -33,11 +33,12 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A change of the launch that may remove a finding: compiler options, and constexpr arguments."""
+    """A change that may remove a finding: compiler options, constexpr arguments, and lines of the source."""
 
     text: str
     options: dict[str, Scalar] = {}
     constants: dict[str, Scalar] = {}
+    edits: tuple[LineEdit, ...] = ()
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from explorer.analysis.mlir.index_ranges import overflows
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import edit_of
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.why_facts import code
 
@@ -28,6 +29,7 @@ def find(case: Case) -> Iterator[Finding]:
         if line in seen:
             continue
         seen.add(line)
+        edit = case.editable.in_64_bits(*case.position(each.line))
         yield Finding(
             rule="index_overflow",
             severity="warning",
@@ -42,4 +44,5 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
+            changes=() if edit is None else (edit_of(edit),),
         )

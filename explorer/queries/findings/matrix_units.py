@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import edit_of
 from explorer.queries.findings.finding import Finding, Value
 
 TITLE = "Matrix products without matrix units"
@@ -16,6 +17,7 @@ def find(case: Case) -> Iterator[Finding]:
         if each.operation != "tt.dot" or each.emitted or each.tile or not case.machine_code:
             continue
         line = case.source_line(each.line)
+        edit = case.editable.with_precision(line, "tf32")
         elements = {case.layouts.layouts[index].element for index in each.operands[:2] if index is not None}
         yield Finding(
             rule="matrix_units",
@@ -30,6 +32,7 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
+            changes=() if edit is None else (edit_of(edit),),
             tour="matrix_cores",
             terms=("tensor-core",),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import stages
+from explorer.queries.findings.changes import loop_stages, stages
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.schedule import ScheduledLoop
 
@@ -29,7 +29,10 @@ def find(case: Case) -> Iterator[Finding]:
             cause=loop.reason,
             source_line=line,
             ttgir_line=ttgir_line,
-            changes=tuple(stages(case, more=True)) if stages_now is not None and stages_now <= 1 else (),
+            changes=(
+                *(stages(case, more=True) if stages_now is not None and stages_now <= 1 else ()),
+                *(loop_stages(case, line) if loop.num_stages is None else ()),
+            ),
             tour="pipelining",
             terms=("pipeline",),
         )

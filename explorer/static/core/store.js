@@ -51,6 +51,7 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {boolean} live the draft is compiled while it is typed
  * @property {boolean} isTyping a live compilation of the draft is due or under way
  * @property {Result | null} liveFailure the last live compilation, which failed; the panes still show `result`
+ * @property {Result | null} before the complete result of the same kernel that was shown before `result`
  * @property {{id: string, count: number} | null} findingCount the number of findings of a result
  * @property {Problem | null} problem the server's last refusal
  * @property {boolean} edited the draft differs from the request of `result`
@@ -115,6 +116,7 @@ const state = {
   live: true,
   isTyping: false,
   liveFailure: null,
+  before: null,
   findingCount: null,
   problem: null,
   edited: false,

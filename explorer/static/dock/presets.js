@@ -22,7 +22,7 @@ const preset = (name, title, layout, reading = false) => ({
 export const LOWERING = preset(
   "lowering",
   "Lowering",
-  "stage:ttir,stage:ttgir*,stage:llir,passes@52+stage:ptx,stage:sass*,resources,log@48",
+  "stage:ttir,stage:ttgir*,stage:llir,passes@52+findings*,stage:sass,stage:ptx,resources,log@48",
 );
 
 /** `reading`: the source is read-only, and the launch panel is hidden. */

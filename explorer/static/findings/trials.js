@@ -1,7 +1,7 @@
 /**
  * The trials of findings: each proposed change of the launch is compiled, and its findings are compared.
  *
- * @import { AnalysisAnswer, CompilationDocument, FindingChanges, MatrixCell, MatrixRequest } from "../core/types.js"
+ * @import { AnalysisAnswer, CompilationDocument, Draft, FindingChanges, MatrixCell, MatrixRequest } from "../core/types.js"
  */
 import { api } from "../core/api.js";
 import { draftOf, requestOf } from "../launch/draft.js";
@@ -22,8 +22,22 @@ export function changesOf(findings) {
 }
 
 /** @param {Change} change */
-export function keyOf({ options, constants }) {
-  return JSON.stringify([options, constants]);
+export function keyOf({ options, constants, edits }) {
+  return JSON.stringify([options, constants, edits]);
+}
+
+/** What a change makes of a draft. @param {Draft} draft @param {Change} change @returns {Partial<Draft>} */
+export function applied(draft, { options, constants, edits }) {
+  const lines = draft.source.split("\n");
+  for (const { line, text } of edits) lines[line - 1] = text;
+  return {
+    source: lines.join("\n"),
+    options: { ...draft.options, ...options },
+    constants: { ...draft.constants, ...constants },
+    arguments: draft.arguments.map((each) =>
+      each.name in constants ? { ...each, value: constants[each.name] } : each,
+    ),
+  };
 }
 
 /** The request of the matrix that compiles changes of a result. @param {CompilationDocument} document @param {Change[]} changes */
@@ -31,7 +45,7 @@ export function matrixOf(document, changes) {
   const draft = draftOf(document);
   return /** @type {MatrixRequest} */ ({
     compilation: requestOf(draft),
-    configurations: changes.map(({ options, constants }) => ({ options, constants })),
+    configurations: changes.map(({ options, constants, edits }) => ({ options, constants, edits })),
     targets: [],
     tritons: [],
   });
@@ -48,8 +62,7 @@ export function verdictOf(finding, { cell, changes }) {
     ({ rule, source_line: line }) => rule === finding.rule && line === finding.source_line,
   );
   if (!isGone) return "stays";
-  const isWorse = changes.worse.length || changes.appeared.some(({ severity }) => severity === "warning");
-  return isWorse ? "worse" : "proven";
+  return changes.is_worse ? "worse" : "proven";
 }
 
 /**

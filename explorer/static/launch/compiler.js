@@ -1,9 +1,9 @@
 /**
  * Compile drafts and follow the compilations until they are done.
  *
- * The panes switch to a new result in one step: when every visible stage has arrived, or at the end. Until then the
- * previous result stays. After a failure, the panes show the failed compilation, and the last complete result can be
- * shown again.
+ * The panes switch to a new result of the same source in one step: when every visible stage has arrived, or at the end.
+ * Until then the previous result stays, marked as stale. A result of another source is shown from its first stage on.
+ * After a failure, the panes show the failed compilation, and the last complete result can be shown again.
  *
  * A live compilation follows from typing. It becomes the result at its end, if it is complete; the stage panes
  * show its stages earlier, as they arrive. If it fails, the previous result stays.
@@ -360,10 +360,9 @@ function arrived(result) {
   const wanted = visible
     .map((name) => fallbackStage(name, available))
     .filter((name) => available.includes(name));
-  const enough =
-    shown === null
-      ? stages.length > 0
-      : !result.isLive && wanted.length > 0 && wanted.every((name) => result.stage(name));
+  const isOther = shown === null || !sameSources(shown.document.request, result.document.request);
+  const isWhole = wanted.length > 0 && wanted.every((name) => result.stage(name));
+  const enough = (shown === null || !result.isLive) && (isOther ? stages.length > 0 : isWhole);
   if (!run.promoted && enough) {
     run.promoted = true;
     store.update({ run, earlier: null, ...show(result) });

@@ -114,7 +114,9 @@ export function editSource(source, isOther) {
     const edits = editsOfPasses(draft.edits);
     change({ source, edits, assumed: movedAssumed(draft.assumed, "", draft.source, source) });
   }
-  lookSoon(!isOther);
+  // A pasted script is compiled at once: the pause is for typing.
+  if (isOther && store.state.live && source.includes("\n")) void compileNow();
+  else lookSoon(!isOther);
 }
 
 /**

@@ -18,6 +18,7 @@ import { privacyOf } from "./privacy_words.js";
 import { isStageText, launchState } from "./state.js";
 import { keep, kept } from "../core/storage.js";
 import { lineWords, sameSources } from "../core/source_files.js";
+import { foundWords } from "../core/status.js";
 import { store } from "../core/store.js";
 import { html, live, nothing } from "../core/template.js";
 import { compileVariants, rememberResults, variantOf } from "./variants.js";
@@ -254,7 +255,7 @@ class LaunchPanel extends Pane {
           ? kernels.map(({ name, line }) =>
               option(name, `${name}, ${lineWords(store.state.draft, line)}`, name === chosen?.name),
             )
-          : option("", isInspecting() ? "inspecting …" : "no kernel found", true)
+          : option("", noKernelWords(), true)
       }
     </select>`;
   }
@@ -428,6 +429,13 @@ function compileConfigs() {
 function isInspecting() {
   const { inspection, inspectionProblem, draft } = store.state;
   return !inspection && !inspectionProblem && draft.source.trim() !== "";
+}
+
+/** Why no kernel can be chosen. */
+function noKernelWords() {
+  if (isInspecting()) return "inspecting …";
+  const code = store.state.inspection?.output_code;
+  return code ? `${foundWords(code.kernels.length)} in the output code` : "no kernel found";
 }
 
 /** @param {string} value @param {string} text @param {boolean} isChosen */

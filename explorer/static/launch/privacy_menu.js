@@ -9,8 +9,14 @@ import { privacyOf } from "./privacy_words.js";
 
 /** The choices, as the browser remembers them. */
 const CHOICES = [
-  { choice: "", more: "Everyone who has the link. Equal requests are one result." },
-  { choice: "on", more: "Only who has the link, which nobody can guess." },
+  {
+    choice: "",
+    more: "Who has the link sees it, and the same source gives everyone the same link. Nobody can list it.",
+  },
+  {
+    choice: "on",
+    more: "Only who has the link sees it. The same source gives others another link. Nobody can list or guess it.",
+  },
 ];
 
 /** @param {HTMLElement} popover */

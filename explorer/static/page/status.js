@@ -47,7 +47,7 @@ class StatusBar extends HTMLElement {
     const { result, isAlone, sending, isBusy, isTyping, problem, failure, liveFailure } = store.state;
     const run = store.state.run?.isShown ? store.state.run : null;
     // A live compilation of the current text shows no message.
-    const edited = store.state.edited && !isTyping;
+    const { edited } = store.state;
     const latest = failure ?? result;
     const outcome = latest?.document.status;
     const since = edited && outcome !== "failed" ? ", edited since" : "";
@@ -65,7 +65,12 @@ class StatusBar extends HTMLElement {
                 ? ["failed", errorWords(typed)]
                 : !latest
                   ? ["none", "nothing compiled yet"]
-                  : [outcome ?? "none", outcomeWords(latest.document) + since];
+                  : isTyping
+                    ? ["busy", "edited, compiling"]
+                    : [
+                        edited && outcome === "complete" ? "none" : (outcome ?? "none"),
+                        outcomeWords(latest.document) + since,
+                      ];
     // The numbers of the previous result would seem to belong to the failure.
     const resources = failure ? null : result?.document.resources;
     const diagnostics = latest?.document.diagnostics ?? [];
@@ -80,7 +85,7 @@ class StatusBar extends HTMLElement {
     const address = latest ? `/k/${latest.id}` : "";
     const onward =
       resources && canCompile && result && !whyNotRun(result.document)
-        ? html`<span class="onward">${opener("run", "Run it")}${opener("roofline", "Roofline")}</span>`
+        ? html`<span class="onward"><button type="button" class="link" @click=${runIt}>Run it</button>${opener("roofline", "Roofline")}</span>`
         : nothing;
     const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
     const { findingCount } = store.state;
@@ -110,6 +115,13 @@ class StatusBar extends HTMLElement {
     this.#timer = setTimeout(() => this.draw(), 1000);
     return Math.floor((performance.now() - began) / 1000);
   }
+}
+
+/** Run the kernel, and open the pane that shows the result. @param {Event} event */
+async function runIt({ target }) {
+  target?.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: "run" }));
+  const { runNow } = await import("../runs/start.js");
+  await runNow("run");
 }
 
 /** How a compilation has ended. @param {CompilationDocument} document */

@@ -62,7 +62,7 @@ class BarrierPhasesPane extends Pane {
               type="button"
               class="phases-line"
               @click=${() => this.choose(document, line)}
-            >line ${line}</button> ${text}</p>`,
+            >TTGIR ${line}</button> ${text}</p>`,
         )}
         <p class="phases-words">One program, step by step, in an order that its mbarriers permit. A partition that waits is
           held until the phase with the other parity begins. Steps are not times: durations are not known.</p>

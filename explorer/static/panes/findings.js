@@ -8,8 +8,11 @@ import { grouped } from "../core/format.js";
 import { lineText } from "../core/line_words.js";
 import { Loaded, Pane } from "../core/pane.js";
 import { canCompile } from "../core/host.js";
-import { openResult } from "../launch/edit.js";
-import { changesOf, keyOf, tryAll, verdictOf } from "../findings/trials.js";
+import { choose } from "../launch/edit.js";
+import { draftOf } from "../launch/draft.js";
+import { comparisonUrl } from "../compare/address.js";
+import { differencesOf } from "../findings/differences.js";
+import { applied, changesOf, keyOf, tryAll, verdictOf } from "../findings/trials.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
@@ -53,7 +56,7 @@ class FindingsPane extends Pane {
       empty: store.state.result ? WAITING : "Compile a kernel to see what costs speed in it.",
       waiting: WAITING,
       ready: (answer) => html`<div class="findings">
-        ${this.tryButton(answer)}
+        ${this.difference()} ${this.tryButton(answer)}
         ${
           answer.findings.length
             ? html`<ol>${answer.findings.map((each) => this.finding(each))}</ol>`
@@ -80,13 +83,23 @@ class FindingsPane extends Pane {
     </li>`;
   }
 
+  /** What has changed since the compilation before. */
+  difference() {
+    const { before, result } = store.state;
+    const found = before && result ? differencesOf(before.document, result.document) : [];
+    if (!before || !result || !found.length) return nothing;
+    return html`<p class="finding-difference">${found.map(
+      ({ title, before: old, after }) => html`<span>${title} ${old} → <b>${after}</b></span>`,
+    )} <a class="link" href=${comparisonUrl(before.id, result.id)}>Compare</a></p>`;
+  }
+
   /** A button that compiles all proposed changes. @param {Findings} answer */
   tryButton({ findings }) {
     const changes = changesOf(findings);
     if (!canCompile || !changes.length) return nothing;
     const isTried = this.tried === store.state.result?.id;
     return html`<p><button type="button" class="button small" ?disabled=${isTried}
-      @click=${() => this.tryAll(changes)}>${isTried ? "Tried" : `Try ${changes.length} changes`}</button></p>`;
+      @click=${() => this.tryAll(changes)}>${isTried ? "Tried" : changes.length > 1 ? `Try all ${changes.length} changes` : "Try the change"}</button></p>`;
   }
 
   /** @param {ReturnType<typeof changesOf>} changes */
@@ -121,9 +134,20 @@ class FindingsPane extends Pane {
     const verdict = trial ? verdictOf(finding, trial) : "waiting";
     const id = trial?.cell?.state === "complete" ? trial.cell.id : null;
     const metrics = trial?.cell?.metrics;
+    const shown = store.state.result?.id;
     return html`<tr class="is-${verdict}"><th scope="row">${change.text}</th>
       ${COLUMNS.map(([name]) => html`<td>${metrics ? shownMetric(name, metrics[name]) : nothing}</td>`)}
-      <td>${VERDICTS[verdict]} ${id ? html`<button type="button" class="link" @click=${() => openResult(id)}>Apply</button>` : nothing}</td></tr>`;
+      <td>${VERDICTS[verdict]} ${
+        verdict === "proven"
+          ? html`<button type="button" class="link" @click=${() => this.apply(change)}>Apply</button>`
+          : nothing
+      } ${id && shown ? html`<a class="link" href=${comparisonUrl(shown, id)}>Compare</a>` : nothing}</td></tr>`;
+  }
+
+  /** Write a change into the source or the launch, and show its compilation. @param {Finding["changes"][number]} change */
+  apply(change) {
+    const { result } = store.state;
+    if (result) choose(applied(draftOf(result.document), change));
   }
 
   /** A button that pins the source line. @param {Finding} finding */

@@ -313,7 +313,7 @@ class LayoutsPane extends Pane {
           <option value="" .selected=${!chosen}>no access</option>
           ${accesses.map(
             ({ each, index }) =>
-              html`<option value=${index} .selected=${index === access}>line ${each.line}: ${each.operation}</option>`,
+              html`<option value=${index} .selected=${index === access}>TTGIR ${each.line}: ${each.operation}</option>`,
           )}
         </select></p>
       ${chosen ? html`<p>${sharedWords(chosen.each)}</p>` : nothing}</div>`;

@@ -142,7 +142,7 @@ class RegistersPane extends Pane {
       distinctLines([first, ...uses].map((each) => answer.source_lines[each - 1] ?? 0));
     return html`${head}
       <p>
-        At most ${answer.most} registers, after line ${answer.most_line}, where
+        At most ${answer.most} registers, after TTGIR line ${answer.most_line}, where
         ${plural(alive.length, "tensor")} ${alive.length === 1 ? "is" : "are"} alive. The back end may hold fewer
         registers, or more, for example for addresses.
       </p>

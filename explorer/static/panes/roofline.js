@@ -23,6 +23,7 @@ import { launchSection } from "../runs/facts.js";
 import { toggleHeat } from "../runs/heat.js";
 import "../runs/progress.js";
 import { loadRuns, openRun } from "../runs/runner.js";
+import { runNow } from "../runs/start.js";
 import { strangerWords } from "../runs/words.js";
 import { floorTable, hintList, lossList, missingList, verdictOf } from "./roofline/analysis.js";
 import { drawRoofline, roofLegend, rooflineTable } from "./roofline/drawing.js";
@@ -213,7 +214,10 @@ class RooflinePane extends Pane {
 
   /** Say how to fill the pane. @param {RunsDocument} document */
   offer({ devices: { gpu, interpreter } }) {
-    const run = () => this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: "run" }));
+    const run = () => {
+      this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: "run" }));
+      void runNow("run");
+    };
     const interpreted = interpreter.available ? "in the interpreter, which counts" : "";
     const where = gpu.available ? `on ${gpu.names.join(" or ")}` : interpreted;
     const { result } = store.state;

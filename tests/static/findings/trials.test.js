@@ -2,7 +2,9 @@ import "../browser.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { changesOf, keyOf, matrixOf, verdictOf } = await import("../../../explorer/static/findings/trials.js");
+const { applied, changesOf, keyOf, matrixOf, verdictOf } = await import(
+  "../../../explorer/static/findings/trials.js"
+);
 
 /** @import { Finding, Trial } from "../../../explorer/static/findings/trials.js" */
 
@@ -12,8 +14,9 @@ const finding = (rule, more = {}) => ({
   ...{ source_line: 3, ttgir_line: 0, lines: [], cost: null, tour: "", terms: [], changes: [] },
   ...more,
 });
-const WARPS = { text: "8 warps", options: { num_warps: 8 }, constants: {} };
-const BLOCK = { text: "BM = 64", options: {}, constants: { BM: 64 } };
+const WARPS = { text: "8 warps", options: { num_warps: 8 }, constants: {}, edits: [] };
+const BLOCK = { text: "BM = 64", options: {}, constants: { BM: 64 }, edits: [] };
+const LOOP = { text: "Line 2", options: {}, constants: {}, edits: [{ line: 2, text: "b" }] };
 
 test("a change that several findings propose is tried once", () => {
   const findings = [
@@ -34,7 +37,7 @@ test("a change is proven if its finding vanishes and nothing becomes worse", () 
         /** @type {unknown} */ ({
           change: WARPS,
           cell: { state },
-          changes: changes && { vanished: [], appeared: [], worse: [], ...changes },
+          changes: changes && { vanished: [], appeared: [], worse: [], is_worse: false, ...changes },
         })
       ),
     );
@@ -43,9 +46,7 @@ test("a change is proven if its finding vanishes and nothing becomes worse", () 
   assert.equal(verdict({}), "stays");
   assert.equal(verdict({ vanished: [finding("spills", { source_line: 9 })] }), "stays");
   assert.equal(verdict({ vanished: [spills] }), "proven");
-  assert.equal(verdict({ vanished: [spills], appeared: [finding("grid", { severity: "note" })] }), "proven");
-  assert.equal(verdict({ vanished: [spills], appeared: [finding("sectors")] }), "worse");
-  assert.equal(verdict({ vanished: [spills], worse: ["sectors"] }), "worse");
+  assert.equal(verdict({ vanished: [spills], is_worse: true }), "worse");
 });
 
 test("the matrix compiles the request of the result with each change", () => {
@@ -61,11 +62,27 @@ test("the matrix compiles the request of the result with each change", () => {
     target: { name: "cuda:90" },
     triton: "3.9.0",
   };
-  const matrix = matrixOf(/** @type {never} */ (document), [WARPS, BLOCK]);
+  const matrix = matrixOf(/** @type {never} */ (document), [WARPS, BLOCK, LOOP]);
   assert.deepEqual(matrix.configurations, [
-    { options: WARPS.options, constants: {} },
-    { options: {}, constants: BLOCK.constants },
+    { options: WARPS.options, constants: {}, edits: [] },
+    { options: {}, constants: BLOCK.constants, edits: [] },
+    { options: {}, constants: {}, edits: LOOP.edits },
   ]);
   assert.deepEqual(matrix.compilation.options, { num_stages: 2 });
   assert.deepEqual([matrix.targets, matrix.tritons], [[], []]);
+});
+
+test("a change is applied to the options, the constants and the source of a draft", () => {
+  const draft = /** @type {import("../../../explorer/static/core/types.js").Draft} */ (
+    /** @type {unknown} */ ({
+      ...{ source: "a\nB\nc", options: { num_stages: 2 }, constants: {} },
+      arguments: [{ name: "x" }, { name: "BM", value: 128 }],
+    })
+  );
+  assert.deepEqual(applied(draft, WARPS).options, { num_stages: 2, num_warps: 8 });
+  const smaller = applied(draft, BLOCK);
+  assert.deepEqual(smaller.constants, { BM: 64 });
+  assert.deepEqual(smaller.arguments, [{ name: "x" }, { name: "BM", value: 64 }]);
+  assert.equal(smaller.source, draft.source);
+  assert.equal(applied(draft, LOOP).source, "a\nb\nc");
 });

@@ -156,7 +156,7 @@ function card({ line, operation, name }, links, way, words, facts) {
   return html`<article class="layout-card">
     <header>
       <b>${operation}</b><code>${name}</code><button type="button" class="link" title="Show this line"
-        @click=${() => links.line(line)}>line ${line}</button>
+        @click=${() => links.line(line)}>TTGIR ${line}</button>
     </header>
     ${way === nothing ? nothing : html`<div class="layout-way">${way}</div>`} ${words}
     ${

@@ -1,0 +1,94 @@
+"""Test changes of single lines of a source."""
+
+import pytest
+
+from explorer.analysis.source_edits import EditableSource, edited
+from explorer.model import LineEdit
+
+HEAD = "import triton.language as tl\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("for k in range(0, K):", "for k in tl.range(0, K, num_stages=3):"),
+        ("for k in range(K):  # é", "for k in tl.range(K, num_stages=3):  # é"),
+        ("for ä in tl.range(0, K, 2, ):", "for ä in tl.range(0, K, 2, num_stages=3):"),
+        ("for k in tl.range(K, num_stages=2):", None),
+        ("for k in tl.static_range(K):", None),
+        ("for k in ranges(K):", None),
+        ("for k in values:", None),
+        ("while k:", None),
+    ],
+)
+def test_the_stages_of_a_loop(before, after):
+    found = EditableSource(f"{HEAD}{before}\n    pass\n").with_stages(2, 3)
+    assert (found and found.text) == after
+
+
+def test_a_loop_over_several_lines_is_left_alone():
+    source = f"{HEAD}for k in range(\n    K\n):\n    pass\n"
+    assert EditableSource(source).with_stages(2, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "after"),
+    [
+        ("x + row * stride", 5, "x + row.to(tl.int64) * stride"),
+        ("tl.program_id(0) * n + k", 1, "tl.program_id(0).to(tl.int64) * n + k"),
+        ("(a + b) * n", 1, "(a + b).to(tl.int64) * n"),
+        ("p = (a + b) * n", 5, "p = (a + b).to(tl.int64) * n"),
+        ("r[:, None] * n", 1, "r[:, None].to(tl.int64) * n"),
+        ("é = a - b", 6, "é = a.to(tl.int64) - b"),
+        ("-a * n", 1, None),
+        ("a * b * n", 1, "a.to(tl.int64) * b * n"),
+        ("x + a * n", 9, "x + a.to(tl.int64) * n"),
+        ("a * m + b * n", 5, None),
+        ("4 * n", 1, None),
+        ("a / n", 1, None),
+    ],
+)
+def test_an_operation_in_64_bits(line, column, after):
+    found = EditableSource(f"{HEAD}{line}\n").in_64_bits(2, column)
+    assert (found and found.text) == after
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ('tl.dot(x, y, input_precision="ieee")', 'tl.dot(x, y, input_precision="tf32")'),
+        ("a = tl.dot(x, y, allow_tf32=False) + 1", 'a = tl.dot(x, y, input_precision="tf32") + 1'),
+        ("tl.dot(x, y)", None),
+        ('dots(x, y, input_precision="ieee")', None),
+    ],
+)
+def test_the_precision_of_a_product(line, after):
+    found = EditableSource(f"{HEAD}{line}\n").with_precision(2, "tf32")
+    assert (found and found.text) == after
+
+
+@pytest.mark.parametrize("head", ["", "import triton\n", "def f(:\n"])
+def test_a_source_without_the_language_is_left_alone(head):
+    source = EditableSource(f"{head}for k in range(K):\n    row * n\n")
+    line = head.count("\n") + 1
+    assert source.with_stages(line, 3) is None
+    assert source.in_64_bits(line + 1, 5) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        ("from triton import language", "language"),
+        ("from triton import jit, language as L", "L"),
+        ("import triton.language", "triton.language"),
+    ],
+)
+def test_the_name_of_the_language(head, name):
+    found = EditableSource(f"{head}\nfor k in range(K):\n    pass\n").with_stages(2, 3)
+    assert found is not None
+    assert found.text == f"for k in {name}.range(K, num_stages=3):"
+
+
+def test_edits_of_lines():
+    assert edited("a\nb\nc", [LineEdit(2, "B"), LineEdit(9, "no such line")]) == "a\nB\nc"
+    assert edited("a\nb", []) == "a\nb"

@@ -1,0 +1,61 @@
+"""Test `improve` with a running server."""
+
+import pytest
+from sources import SCALE
+
+from explorer.cli.main import main
+
+pytestmark = pytest.mark.slow
+SUMS = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def sums(x, out, columns, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):  # turn by turn
+        total += tl.load(x + tl.program_id(0) * columns + start + tl.arange(0, BLOCK))
+    tl.store(out + tl.program_id(0), tl.sum(total))
+
+x = torch.empty((4096, 4096), device="cuda")
+sums[(4096,)](x, x, 4096, BLOCK=1024)
+"""
+
+
+@pytest.fixture
+def improve(server, monkeypatch, capsys, tmp_path):
+    """Run the command on a source. Return its status, its output and its messages."""
+    monkeypatch.setenv("TRITON_EXPLORER_SERVER", server.url)
+
+    def improve(source, *options):
+        (tmp_path / "kernel.py").write_text(source)
+        status = main(["improve", str(tmp_path / "kernel.py"), *options])
+        return status, *capsys.readouterr()
+
+    return improve
+
+
+def test_a_proven_change_is_taken_and_printed_as_a_difference(improve, tmp_path):
+    status, printed, _ = improve(SUMS, "--output", str(tmp_path / "better.py"))
+    assert status == 0
+    edit = "for start in tl.range(0, columns, BLOCK, num_stages=3):  # turn by turn"
+    assert f"pipelining: Line 8: `{edit}`: proven in the compiler" in printed
+    assert "time: not measured" in printed
+    assert f"-    for start in range(0, columns, BLOCK):  # turn by turn\n+    {edit}\n" in printed
+    assert (tmp_path / "better.py").read_text() == SUMS.replace(
+        "for start in range(0, columns, BLOCK):", "for start in tl.range(0, columns, BLOCK, num_stages=3):"
+    )
+    status, printed, _ = improve((tmp_path / "better.py").read_text())
+    assert (status, printed) == (0, "No change is proven: the kernel stays as it is.\n")
+
+
+def test_without_time_nothing_is_tried(improve):
+    status, printed, _ = improve(SUMS, "--seconds", "0")
+    assert status == 0
+    assert printed.startswith("The time is over. With more --seconds, further changes are tried.\n")
+
+
+def test_a_kernel_that_does_not_compile_is_reported(improve):
+    status, printed, message = improve(SCALE.replace("tl.arange(0, BLOCK)", "tl.arange(0, 100)"))
+    assert (status, printed) == (1, "")
+    assert "power of 2" in message
