@@ -27,7 +27,7 @@ class EditableSource:
             self._nodes = []
 
     def with_stages(self, line: int, count: int) -> LineEdit | None:
-        """Give the loop that begins at `line` a number of pipeline stages: `tl.range(…, num_stages=count)`."""
+        """Give the loop at `line` a number of pipeline stages: `tl.range(…, num_stages=count)`."""
         for node in self._nodes:
             if not isinstance(node, ast.For) or node.lineno != line or not isinstance(node.iter, ast.Call):
                 continue

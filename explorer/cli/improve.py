@@ -14,7 +14,7 @@ import msgspec
 from explorer.analysis.source_edits import edited
 from explorer.cli.api import Api, ask
 from explorer.cli.compile import add_kernel, compile_kernel, request_body
-from explorer.cli.tools import Commands, add_command, add_source, printable, read_source, report
+from explorer.cli.tools import Commands, add_command, add_source, lines_of, printable, read_source, report
 from explorer.model import Diagnostic, LineEdit
 from explorer.queries.finding_changes import FindingChanges
 from explorer.queries.findings import FindingsDocument
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     search = ask(options, lambda api: _Search(api, options, deadline))
     if search.index["status"] != "complete":
         diagnostics = [Diagnostic(**each) for each in search.index["diagnostics"]]
-        return report(search.index["status"], diagnostics, options)
+        return report(search.index["status"], diagnostics, options, lines_of(search.index["request"]))
     for line in search.summary():
         print(printable(line))
     if options.output:

@@ -44,7 +44,7 @@ def test_a_kernel_without_a_finding_says_what_was_checked(visitor: Visitor) -> N
     expect(pane).to_contain_text("No static problem found.")
     pane.get_by_text(re.compile(r"^\d+ checks$")).click()
     expect(pane.get_by_role("listitem").filter(has_text="Bank conflicts: nothing found")).to_be_visible()
-    expect_fits(page)
+    expect_fits(pane)
 
 
 #: Its accumulator does not fit into the registers of four warps.

@@ -25,9 +25,9 @@ TUNED = "@triton.autotune([triton.Config({'BLOCK': 128}), triton.Config({'BLOCK'
 BY_BLOCKS = "lambda meta: (triton.cdiv(4096, meta['BLOCK']),)"
 
 
-def resolved(launch, decorator="", **request):
+def resolved(launch, decorator="", **choices):
     source = COPY.replace("DECORATOR", decorator).replace("LAUNCH", launch)
-    request = Request(source, "cuda:90", "", **request)
+    request = Request(source, "cuda:90", "", **choices)
     return resolve(load(source, HOPPER), request, HOPPER).described
 
 

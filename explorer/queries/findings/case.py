@@ -88,7 +88,7 @@ class Case:
 
     @cached_property
     def editable(self) -> EditableSource:
-        """The source, if it is one file: lines of other files cannot be told apart. Otherwise, it is empty."""
+        """The source; an empty one if the script has further files, whose lines have numbers, too."""
         request = self.record.request
         return EditableSource("" if request.files else request.source)
 

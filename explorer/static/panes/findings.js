@@ -83,7 +83,7 @@ class FindingsPane extends Pane {
     </li>`;
   }
 
-  /** What has changed since the compilation before. */
+  /** The figures that have changed since the compilation before. */
   difference() {
     const { before, result } = store.state;
     const found = before && result ? differencesOf(before.document, result.document) : [];

@@ -1,4 +1,4 @@
-"""Test the ranges of integers: what wraps at the sizes of a launch, and what does not."""
+"""Test the ranges of integers, and the offsets that wrap at the sizes of a launch."""
 
 import pytest
 
