@@ -78,21 +78,6 @@ class EditableSource:
             return None
         return self._replaced(line, end, end, f".to({language}.int64)")
 
-    def with_precision(self, line: int, precision: str) -> LineEdit | None:
-        """Give the matrix product of the expression that covers `line` another `input_precision`."""
-        for node in self._nodes:
-            if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != "dot":
-                continue
-            for each in node.keywords:
-                if (
-                    each.arg in ("input_precision", "allow_tf32")
-                    and node.lineno <= line <= (node.end_lineno or line)
-                    and each.lineno == each.end_lineno
-                ):
-                    text = f'input_precision="{precision}"'
-                    return self._replaced(each.lineno, each.col_offset, each.end_col_offset or 0, text)
-        return None
-
     def _replaced(self, line: int, start: int, end: int, text: str) -> LineEdit:
         """Return a line with other text in place of a range of bytes."""
         old = self._lines[line - 1]

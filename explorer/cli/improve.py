@@ -138,6 +138,8 @@ def _verdict(finding: Finding, changes: FindingChanges) -> str:
     key = finding.rule, finding.source_line
     if key not in [(each.rule, each.source_line) for each in changes.vanished]:
         return "the finding stays"
+    if changes.fixed:
+        return f"the grid of the script does not follow {', '.join(changes.fixed)}"
     return "other findings appear" if changes.is_worse else _PROVEN
 
 

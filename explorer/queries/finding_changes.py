@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from explorer.queries import findings
+from explorer.queries.findings.case import block_uses_of
 from explorer.queries.findings.finding import Finding
 from explorer.queries.query import Query, Subject, nothing_saved
 from explorer.store import Record
@@ -18,12 +19,14 @@ class FindingChanges(msgspec.Struct, frozen=True):
 
     A finding is the same if it has the same rule and the same text of its source line, otherwise the same
     number of the line. `worse` are the rules of findings that both have and that cost more in the second.
-    `is_worse`: a warning has appeared, or costs more.
+    `fixed` are the changed sizes of blocks that the grid does not follow, so that the second compilation does
+    other work. `is_worse`: a warning has appeared, or costs more, or the work is another.
     """
 
     vanished: list[Finding]
     appeared: list[Finding]
     worse: list[str]
+    fixed: list[str]
     is_worse: bool
 
 
@@ -45,8 +48,20 @@ def _find(subject: Subject) -> FindingChanges:
         [each.finding for each in before],
         appeared,
         [each.rule for each in worse],
-        any(each.severity == "warning" for each in (*appeared, *worse)),
+        fixed := _fixed(*subject.pair),
+        bool(fixed) or any(each.severity == "warning" for each in (*appeared, *worse)),
     )
+
+
+def _fixed(before: Record, after: Record) -> list[str]:
+    """Return the sizes that programs share the work by, and that differ although the grids are equal."""
+    old, new = before.result.specialized, after.result.specialized
+    if old is None or new is None or old.grid is None or old.grid != new.grid:
+        return []
+    values = {each.name: each.value for each in old.arguments if each.type == "constexpr"}
+    changed = [each.name for each in new.arguments if values.get(each.name, each.value) != each.value]
+    uses = block_uses_of(before)
+    return [name for name in changed if name in uses and uses[name].by_grid]
 
 
 def _findings(subject: Subject, record: Record) -> list[Finding]:

@@ -53,20 +53,6 @@ def test_an_operation_in_64_bits(line, column, after):
     assert (found and found.text) == after
 
 
-@pytest.mark.parametrize(
-    ("line", "after"),
-    [
-        ('tl.dot(x, y, input_precision="ieee")', 'tl.dot(x, y, input_precision="tf32")'),
-        ("a = tl.dot(x, y, allow_tf32=False) + 1", 'a = tl.dot(x, y, input_precision="tf32") + 1'),
-        ("tl.dot(x, y)", None),
-        ('dots(x, y, input_precision="ieee")', None),
-    ],
-)
-def test_the_precision_of_a_product(line, after):
-    found = EditableSource(f"{HEAD}{line}\n").with_precision(2, "tf32")
-    assert (found and found.text) == after
-
-
 @pytest.mark.parametrize("head", ["", "import triton\n", "def f(:\n"])
 def test_a_source_without_the_language_is_left_alone(head):
     source = EditableSource(f"{head}for k in range(K):\n    row * n\n")

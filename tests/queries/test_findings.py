@@ -29,7 +29,8 @@ def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constex
 a = torch.empty((4096, 4096), device="cuda", dtype=torch.float16)
 b = torch.empty((4096, 4096), device="cuda", dtype=torch.float16)
 c = torch.empty((4096, 4096), device="cuda")
-product[(4096 // 64, 4096 // 64)](a, b, c, 4096, 4096, 4096, BM=64, BN=64, BK=64, num_warps=4)
+grid = lambda meta: (4096 // meta["BM"], 4096 // meta["BN"])
+product[grid](a, b, c, 4096, 4096, 4096, BM=64, BN=64, BK=64, num_warps=4)
 """
 LARGE = {"BM=64, BN=64": "BM=256, BN=256"}
 SMALL_TYPE = {"dtype=torch.float16": "dtype=torch.float32"}
@@ -200,10 +201,17 @@ def test_changes_of_the_source_are_proposed_and_remove_the_finding(
 
 def test_a_finding_of_a_changed_line_stays(query_service, compiled):
     source = changed(ROWS, {"for start": "# A comment\n    for start"})
-    edits = [LineEdit(11, "    for start in tl.range(0, columns, BLOCK + 0):")]
+    edits = [LineEdit(10, "    for start in tl.range(0, columns, BLOCK + 0):")]
     records = compiled(source), compiled(edited(source, edits))
     answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
-    assert answer == {"vanished": [], "appeared": [], "worse": [], "is_worse": False}
+    assert answer == {"vanished": [], "appeared": [], "worse": [], "fixed": [], "is_worse": False}
+
+
+def test_a_size_of_a_block_that_the_grid_does_not_follow_is_named(query_service, compiled):
+    fixed = changed(PRODUCT, {"product[grid]": "product[(16, 16)]", **LARGE})
+    records = compiled(fixed), compiled(fixed, constants={"BM": 128, "BK": 32})
+    answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+    assert (answer["fixed"], answer["is_worse"]) == (["BM"], True)
 
 
 def test_findings_that_vanish_and_appear(query_service, compiled):
@@ -216,4 +224,4 @@ def test_findings_that_vanish_and_appear(query_service, compiled):
     assert (back["vanished"], back["appeared"]) == (answer["appeared"], answer["vanished"])
     assert (answer["is_worse"], back["is_worse"]) == (False, True)
     same = json.loads(query_service.answer(finding_changes.QUERY, (after, after), {}))
-    assert same == {"vanished": [], "appeared": [], "worse": [], "is_worse": False}
+    assert same == {"vanished": [], "appeared": [], "worse": [], "fixed": [], "is_worse": False}

@@ -5,6 +5,7 @@ A rule is one file here with a title and a function from a `Case` to its finding
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 import msgspec
@@ -80,13 +81,23 @@ def find(subject: Subject) -> FindingsDocument:
         found: list[Finding] = []
         reason = ""
         try:
-            found = list(rule.find(case))
+            found = list(_different(rule.find(case)))
         except NotChecked as error:
             reason = str(error)
         findings += found
         checked.append(Checked(rule.__name__.rpartition(".")[2], rule.TITLE, len(found), reason))
     findings.sort(key=lambda each: (each.severity != "warning", -(each.cost.share if each.cost else 0.0)))
     return FindingsDocument(findings, checked)
+
+
+def _different(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings once: the pipeliner copies the operations of a loop, which all say the same."""
+    seen = set()
+    for each in found:
+        key = each.source_line, each.text
+        if not each.source_line or key not in seen:
+            yield each
+        seen.add(key)
 
 
 QUERY = Query(

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
 import msgspec
 
+from explorer.analysis.block_sizes import BlockUse, block_uses
 from explorer.analysis.mlir.operations import read_functions
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
 from explorer.model import Resources
-from explorer.model.hardware import find_target
+from explorer.model.hardware import SECTOR_BYTES, find_target
 from explorer.model.languages import find_language
 from explorer.queries import compile_time, layouts, occupancy, schedule, tensor_registers
+from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.query import Query, Subject
 from explorer.queries.stage_lines import source_lines
+from explorer.store import Record
 from explorer.store.entries import StageLocations
 
 Document = TypeVar("Document")
@@ -93,6 +97,11 @@ class Case:
         return EditableSource("" if request.files else request.source)
 
     @cached_property
+    def block_uses(self) -> dict[str, BlockUse]:
+        """The uses of the parameters of the kernel as sizes of blocks."""
+        return block_uses_of(self.record)
+
+    @cached_property
     def machine_code(self) -> str:
         """The name of the stage with the machine code; "" if there is none."""
         purposes = ((name, find_language(each.language).purpose) for name, each in self.result.stages.items())
@@ -112,6 +121,14 @@ class Case:
     def in_loop(self, line: int) -> bool:
         """Return whether a line of TTGIR is in an innermost loop."""
         return any(first < line < last for first, last in self.loops)
+
+    @property
+    def accesses(self) -> Iterator[AccessRow]:
+        """The accesses to global memory. Tensors that are smaller than a sector cannot use one well."""
+        for each in self.layouts.accesses:
+            row = None if each.layout is None else self.layouts.layouts[each.layout]
+            if row is None or math.prod(row.shape) * max(row.element_bits, 8) // 8 >= SECTOR_BYTES:
+                yield each
 
     def source_line(self, ttgir_line: int) -> int:
         return self.ttgir_sources[ttgir_line - 1] if 0 < ttgir_line <= len(self.ttgir_sources) else 0
@@ -161,3 +178,10 @@ class Case:
         except ExplorerError as error:
             self._failures[query.name] = str(error)
             raise NotChecked(str(error)) from error
+
+
+def block_uses_of(record: Record) -> dict[str, BlockUse]:
+    """Return the uses of the parameters of the kernel of a compilation as sizes of blocks."""
+    texts = (record.request.source, *record.request.files.values())
+    found = (block_uses(text, record.kernel or "") for text in texts)
+    return next(filter(None, found), {})

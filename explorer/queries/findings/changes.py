@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from explorer.analysis.block_sizes import BlockUse
 from explorer.model import LineEdit
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Change
@@ -30,9 +31,12 @@ def fewer_warps(case: Case) -> Iterator[Change]:
         yield Change(f"{warps // 2} warps in place of {warps}", {"num_warps": warps // 2})
 
 
-def smaller_blocks(case: Case) -> Iterator[Change]:
-    """Propose half of each size of a block, the largest first, and then half of all."""
-    sizes = _block_sizes(case)
+def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
+    """Propose half of each size of a block, the largest first, and then half of all.
+
+    With `of_loops`, only sizes that make more turns of a loop, and no more programs.
+    """
+    sizes = {name: size for name, (size, use) in _block_sizes(case).items() if not (of_loops and use.by_grid)}
     for name, size in sizes.items():
         yield Change(f"{name} = {size // 2} in place of {size}", constants={name: size // 2})
     if len(sizes) > 1:
@@ -42,9 +46,10 @@ def smaller_blocks(case: Case) -> Iterator[Change]:
 
 
 def larger_blocks(case: Case) -> Iterator[Change]:
-    """Propose twice each size of a block."""
-    for name, size in _block_sizes(case).items():
-        yield Change(f"{name} = {2 * size} in place of {size}", constants={name: 2 * size})
+    """Propose twice each size of a block, so that there are fewer programs."""
+    for name, (size, use) in _block_sizes(case).items():
+        if use.by_grid:
+            yield Change(f"{name} = {2 * size} in place of {size}", constants={name: 2 * size})
 
 
 def stages(case: Case, *, more: bool) -> Iterator[Change]:
@@ -68,12 +73,12 @@ def edit_of(edit: LineEdit) -> Change:
     return Change(f"Line {edit.line}: `{edit.text.strip()}`", edits=(edit,))
 
 
-def _block_sizes(case: Case) -> dict[str, int]:
-    """Return the constexpr arguments that are sizes of tensors, the largest first."""
+def _block_sizes(case: Case) -> dict[str, tuple[int, BlockUse]]:
+    """Return the constexpr arguments by which programs or turns share the work, the largest first."""
     specialized = case.result.specialized
     used = {int(size) for shape in _SHAPE.findall(case.ttgir) for size in shape.split("x") if size}
     found = {
-        each.name: each.value
+        each.name: (each.value, use)
         for each in (specialized.arguments if specialized else ())
         if each.type == "constexpr"
         and isinstance(each.value, int)
@@ -81,5 +86,7 @@ def _block_sizes(case: Case) -> dict[str, int]:
         and each.value > 1
         and each.value & (each.value - 1) == 0
         and each.value in used
+        and (use := case.block_uses.get(each.name))
+        and (use.by_grid or use.by_loop)
     }
-    return dict(sorted(found.items(), key=lambda each: -each[1]))
+    return dict(sorted(found.items(), key=lambda each: -each[1][0]))

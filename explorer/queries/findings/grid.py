@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import smaller_blocks
 from explorer.queries.findings.finding import Cost, Finding, Value
 
 TITLE = "The size of the grid"
@@ -39,8 +38,7 @@ def find(case: Case) -> Iterator[Finding]:
             Value("blocks that the GPU holds at once", waves.at_once, "", "modelled"),
         ),
         cause=cause,
-        advice="Use smaller blocks, or split the reduction, so that the grid has more of them.",
+        advice="Split the reduction, or give each program less work, if the programs stay efficient.",
         cost=Cost(share, "multiprocessors", "modelled"),
-        changes=tuple(smaller_blocks(case)),
         terms=("wave",),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import edit_of
 from explorer.queries.findings.finding import Finding, Value
 
 TITLE = "Matrix products without matrix units"
@@ -17,22 +16,20 @@ def find(case: Case) -> Iterator[Finding]:
         if each.operation != "tt.dot" or each.emitted or each.tile or not case.machine_code:
             continue
         line = case.source_line(each.line)
-        edit = case.editable.with_precision(line, "tf32")
         elements = {case.layouts.layouts[index].element for index in each.operands[:2] if index is not None}
         yield Finding(
             rule="matrix_units",
-            severity="warning",
+            severity="warning" if case.in_loop(each.line) else "note",
             text="`tl.dot` is computed without the matrix units.",
             evidence=(Value("matrix instructions", 0, "", "observed"),),
             cause=f"Its operands are {' and '.join(sorted(elements))}."
             if elements & {"f32", "f64"}
             else "Its block is smaller than an instruction of the matrix units, or its type has none.",
-            advice='Use fp16, bf16 or fp8 operands, or fp32 with `input_precision="tf32"`, in a block of at '
-            "least 16×16×16.",
+            advice='Use fp16, bf16 or fp8 operands, or fp32 with `input_precision="tf32"` if its 10 bits of '
+            "mantissa are enough, in a block of at least 16×16×16.",
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
-            changes=() if edit is None else (edit_of(edit),),
             tour="matrix_cores",
             terms=("tensor-core",),
         )

@@ -23,7 +23,7 @@ _CAUSES = {
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each access that is narrower than the data of a thread allows."""
-    for each in case.layouts.accesses:
+    for each in case.accesses:
         held = _held_bytes(case, each)
         if (
             each.lane_bytes is None

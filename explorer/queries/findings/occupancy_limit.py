@@ -40,7 +40,7 @@ def find(case: Case) -> Iterator[Finding]:
         cost=Cost(1 - found.share, "places for warps", "modelled"),
         changes=(
             *(stages(case, more=False) if best.resource == "shared memory" else ()),
-            *smaller_blocks(case),
+            *smaller_blocks(case, of_loops=True),
         ),
         tour="occupancy",
         terms=("occupancy",),

@@ -17,7 +17,7 @@ _GOOD = 0.5
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each access that uses less than half of its sectors."""
-    for each in case.layouts.accesses:
+    for each in case.accesses:
         if each.sector_share is None or each.sectors is None or each.sector_share >= _GOOD:
             continue
         line = case.source_line(each.line)

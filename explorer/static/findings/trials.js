@@ -53,7 +53,7 @@ export function matrixOf(document, changes) {
 
 /**
  * What a trial says about a finding: "proven" if the finding has vanished, and nothing else has become worse.
- * @param {Finding} finding @param {Trial} trial @returns {"waiting" | "failed" | "stays" | "worse" | "proven"}
+ * @param {Finding} finding @param {Trial} trial @returns {"waiting" | "failed" | "stays" | "partial" | "worse" | "proven"}
  */
 export function verdictOf(finding, { cell, changes }) {
   if (cell && ["failed", "refused", "missing"].includes(cell.state)) return "failed";
@@ -62,6 +62,7 @@ export function verdictOf(finding, { cell, changes }) {
     ({ rule, source_line: line }) => rule === finding.rule && line === finding.source_line,
   );
   if (!isGone) return "stays";
+  if (changes.fixed.length) return "partial";
   return changes.is_worse ? "worse" : "proven";
 }
 

@@ -35,6 +35,7 @@ const VERDICTS = {
   waiting: "",
   failed: "does not compile",
   stays: "the finding stays",
+  partial: "the grid of the script does not follow",
   worse: "other findings appear",
   proven: "proven in the compiler",
 };

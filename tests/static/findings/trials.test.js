@@ -37,7 +37,7 @@ test("a change is proven if its finding vanishes and nothing becomes worse", () 
         /** @type {unknown} */ ({
           change: WARPS,
           cell: { state },
-          changes: changes && { vanished: [], appeared: [], worse: [], is_worse: false, ...changes },
+          changes: changes && { vanished: [], appeared: [], worse: [], fixed: [], is_worse: false, ...changes },
         })
       ),
     );
@@ -47,6 +47,7 @@ test("a change is proven if its finding vanishes and nothing becomes worse", () 
   assert.equal(verdict({ vanished: [finding("spills", { source_line: 9 })] }), "stays");
   assert.equal(verdict({ vanished: [spills] }), "proven");
   assert.equal(verdict({ vanished: [spills], is_worse: true }), "worse");
+  assert.equal(verdict({ vanished: [spills], is_worse: true, fixed: ["BM"] }), "partial");
 });
 
 test("the matrix compiles the request of the result with each change", () => {
