@@ -44,7 +44,7 @@ def block_uses(source: str, kernel: str) -> dict[str, BlockUse]:
 
 
 def _of_program(function: ast.FunctionDef) -> set[str]:
-    """Return the variables that are computed from the number of the program. Variables of loops are not."""
+    """Return the scalars that are computed from the number of the program, except for variables of loops."""
     assigned = [
         (target, each.value)
         for each in ast.walk(function)
@@ -56,7 +56,7 @@ def _of_program(function: ast.FunctionDef) -> set[str]:
         more = {
             name.id
             for target, value in assigned
-            if _has_program(value, found)
+            if _has_program(value, found) and not _has_call(value, "arange")
             for name in ast.walk(target)
             if isinstance(name, ast.Name)
         }
@@ -66,19 +66,22 @@ def _of_program(function: ast.FunctionDef) -> set[str]:
 
 
 def _has_program(node: ast.AST, own: set[str]) -> bool:
-    return any(
-        (isinstance(each, ast.Attribute) and each.attr == "program_id")
-        or (isinstance(each, ast.Name) and each.id in own)
-        for each in ast.walk(node)
-    )
+    names = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+    return _has_call(node, "program_id") or any(name in own for name in names)
+
+
+def _has_call(node: ast.AST, part: str) -> bool:
+    """Return whether a node calls a function with this part in its name, such as a function of the source."""
+    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+    return any(part in ast.unparse(each.func).rpartition(".")[2] for each in calls)
 
 
 def _multiplies(node: ast.AST, name: str, own: set[str]) -> bool:
-    """Return whether a node is a product of a constexpr and a value of the program."""
+    """Return whether a node is a product of a constexpr and a scalar of the program, which is no product."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
         return False
     return any(
-        _is_name(one, name) and _has_program(other, own)
+        _is_name(one, name) and _has_program(other, own) and not _is_product(other)
         for one, other in ((node.left, node.right), (node.right, node.left))
     )
 
@@ -93,6 +96,10 @@ def _divides(node: ast.AST, name: str) -> bool:
     if function == "range" and len(node.args) == 3:
         return any(_is_name(each, name) for each in ast.walk(node.args[2]))
     return function == "cdiv" and len(node.args) == 2 and _is_name(node.args[1], name)
+
+
+def _is_product(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

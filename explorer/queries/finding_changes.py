@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,6 +13,9 @@ from explorer.queries.findings.case import block_uses_of
 from explorer.queries.findings.finding import Finding
 from explorer.queries.query import Query, Subject, nothing_saved
 from explorer.store import Record
+
+#: The share of the programs that smaller blocks need: the last block of a dimension may be smaller.
+_PROGRAMS = 0.9
 
 
 class FindingChanges(msgspec.Struct, frozen=True):
@@ -54,14 +58,23 @@ def _find(subject: Subject) -> FindingChanges:
 
 
 def _fixed(before: Record, after: Record) -> list[str]:
-    """Return the sizes that programs share the work by, and that differ although the grids are equal."""
+    """Return the changed sizes that programs share the work by, unless the grid changes as much."""
     old, new = before.result.specialized, after.result.specialized
-    if old is None or new is None or old.grid is None or old.grid != new.grid:
+    if old is None or new is None or not old.grid or not new.grid:
         return []
-    values = {each.name: each.value for each in old.arguments if each.type == "constexpr"}
-    changed = [each.name for each in new.arguments if values.get(each.name, each.value) != each.value]
     uses = block_uses_of(before)
-    return [name for name in changed if name in uses and uses[name].by_grid]
+    values = {each.name: each.value for each in old.arguments if each.type == "constexpr"}
+    ratios = {
+        each.name: size / each.value
+        for each in new.arguments
+        if each.name in uses
+        and uses[each.name].by_grid
+        and isinstance(size := values.get(each.name), int)
+        and isinstance(each.value, int)
+        and each.value not in (0, size)
+    }
+    programs = math.prod(new.grid) / max(1, math.prod(old.grid))
+    return [] if programs >= _PROGRAMS * math.prod(ratios.values()) else list(ratios)
 
 
 def _findings(subject: Subject, record: Record) -> list[Finding]:

@@ -36,7 +36,8 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     warp-specialized kernel that contains it. `depth` counts the loops around it. `num_stages` is the
     attribute of the loop. `iterations` is null unless its bounds are constants. At most 500 of
     `total_operations` are listed; `unscheduled` operations of its body have no schedule. `loads` counts the
-    loads of its body, which could start ahead if it `is_innermost`.
+    loads of its body, which could start ahead if it `is_innermost`. `has_matrix_product` says whether a
+    `tl.dot` uses them.
     """
 
     line: int
@@ -52,6 +53,7 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     reason: str
     loads: int
     is_innermost: bool
+    has_matrix_product: bool
 
 
 class ScheduleDocument(msgspec.Struct, frozen=True):
@@ -151,6 +153,7 @@ def _document(loop: Loop, lines: Sequence[str], num_stages: int | None) -> Sched
         reason="" if loop.last_stage else _reason(loop, num_stages),
         loads=loop.loads,
         is_innermost=not loop.has_inner_loop,
+        has_matrix_product=loop.has_matrix_product,
     )
 
 

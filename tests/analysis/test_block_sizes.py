@@ -11,7 +11,7 @@ def matmul(a, b, M, N, K, stride, BM: tl.constexpr, BN: tl.constexpr, BK: tl.con
     pid_m, pid_n = pid // tl.cdiv(N, BN), pid % tl.cdiv(N, BN)
     rm = pid_m * BM + tl.arange(0, BM)
     rn = BN * pid_n + tl.arange(0, BN)
-    base = a + rm[:, None] * SIZE
+    base = a + rm[:, None] * SIZE + tl.program_id(1) * stride * SIZE
     for step in range(0, tl.cdiv(K, BK)):
         x = tl.load(base + step * BK + tl.arange(0, BK))
 """
@@ -35,12 +35,17 @@ def test_sizes_by_grid_and_by_loop():
     assert found["BM"] == BlockUse(by_grid=True, by_loop=False)
     assert found["BN"] == BlockUse(by_grid=True, by_loop=True)
     assert found["BK"] == BlockUse(by_grid=False, by_loop=True)
-    assert found["SIZE"] == BlockUse(by_grid=True, by_loop=False), "the grid does not change with it"
-    assert found["stride"] == BlockUse(by_grid=False, by_loop=False)
+    assert found["SIZE"] == BlockUse(by_grid=False, by_loop=False), "it is a stride"
+    assert found["M"] == BlockUse(by_grid=False, by_loop=False)
 
 
 def test_a_loop_over_tiles_needs_no_other_grid():
     assert block_uses(PERSISTENT, "persistent")["BM"] == BlockUse(by_grid=False, by_loop=True)
+
+
+def test_a_function_of_the_source_returns_the_number_of_the_program():
+    source = "def f(x, BT, n):\n    i, j = unflatten_program_id(n)\n    y = x + j * BT\n"
+    assert block_uses(source, "f")["BT"] == BlockUse(by_grid=True, by_loop=False)
 
 
 def test_the_size_of_a_whole_row_is_no_block():

@@ -96,7 +96,11 @@ CASES = [
         ),
         {"tl.program_id(0) * columns": "tl.program_id(0).to(tl.int64) * columns"},
     ),
-    ("pipelining", ROWS, {"columns, BLOCK):": "columns, BLOCK, num_stages=3):"}),
+    (
+        "pipelining",
+        changed(ROWS, {"rows[(4096,)]": "rows[(64,)]"}),
+        {"columns, BLOCK):": "columns, BLOCK, num_stages=3):"},
+    ),
     ("large_tensors", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
     ("grid", changed(ADD, {"(1024,)": "(16,)", "x, 1 << 20,": "x, 1 << 14,"}), {"(16,)": "(1024,)"}),
     (
@@ -200,11 +204,15 @@ def test_changes_of_the_source_are_proposed_and_remove_the_finding(
 
 
 def test_a_finding_of_a_changed_line_stays(query_service, compiled):
-    source = changed(ROWS, {"for start": "# A comment\n    for start"})
+    source = changed(ROWS, {"rows[(4096,)]": "rows[(64,)]", "for start": "# A comment\n    for start"})
     edits = [LineEdit(10, "    for start in tl.range(0, columns, BLOCK + 0):")]
     records = compiled(source), compiled(edited(source, edits))
     answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
     assert answer == {"vanished": [], "appeared": [], "worse": [], "fixed": [], "is_worse": False}
+
+
+def test_a_loop_that_many_warps_hide_is_no_finding(find):
+    assert "pipelining" not in {each["rule"] for each in find(ROWS)["findings"]}
 
 
 def test_a_size_of_a_block_that_the_grid_does_not_follow_is_named(query_service, compiled):

@@ -12,7 +12,7 @@ from explorer.queries.findings.finding import Change
 
 _SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
 _MOST_STAGES = 5
-_LOOP_STAGES = (3, 2, 4)
+_LOOP_STAGES = (3, 4)
 
 
 def more_warps(case: Case, times: int = 4) -> Iterator[Change]:
@@ -20,7 +20,7 @@ def more_warps(case: Case, times: int = 4) -> Iterator[Change]:
     warps, factor = case.options.get("num_warps"), 2
     while isinstance(warps, int) and factor <= times:
         if warps * factor <= case.target.device.multiprocessor.warps_per_block:
-            yield Change(f"{warps * factor} warps in place of {warps}", {"num_warps": warps * factor})
+            yield Change(f"warps {warps} → {warps * factor}", {"num_warps": warps * factor})
         factor *= 2
 
 
@@ -28,7 +28,7 @@ def fewer_warps(case: Case) -> Iterator[Change]:
     """Propose half of the warps."""
     warps = case.options.get("num_warps")
     if isinstance(warps, int) and warps > 1:
-        yield Change(f"{warps // 2} warps in place of {warps}", {"num_warps": warps // 2})
+        yield Change(f"warps {warps} → {warps // 2}", {"num_warps": warps // 2})
 
 
 def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
@@ -38,10 +38,10 @@ def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
     """
     sizes = {name: size for name, (size, use) in _block_sizes(case).items() if not (of_loops and use.by_grid)}
     for name, size in sizes.items():
-        yield Change(f"{name} = {size // 2} in place of {size}", constants={name: size // 2})
+        yield Change(f"{name} {size} → {size // 2}", constants={name: size // 2})
     if len(sizes) > 1:
         halves = {name: size // 2 for name, size in sizes.items()}
-        words = ", ".join(f"{name} = {size}" for name, size in halves.items())
+        words = ", ".join(f"{name} {size} → {size // 2}" for name, size in sizes.items())
         yield Change(words, constants=dict(halves))
 
 
@@ -49,7 +49,7 @@ def larger_blocks(case: Case) -> Iterator[Change]:
     """Propose twice each size of a block, so that there are fewer programs."""
     for name, (size, use) in _block_sizes(case).items():
         if use.by_grid:
-            yield Change(f"{name} = {2 * size} in place of {size}", constants={name: 2 * size})
+            yield Change(f"{name} {size} → {2 * size}", constants={name: 2 * size})
 
 
 def stages(case: Case, *, more: bool) -> Iterator[Change]:
@@ -57,7 +57,7 @@ def stages(case: Case, *, more: bool) -> Iterator[Change]:
     now = case.options.get("num_stages")
     if isinstance(now, int) and not isinstance(now, bool):
         for count in range(max(now, 1) + 1, _MOST_STAGES) if more else range(now - 1, 0, -1):
-            yield Change(f"{count} stages in place of {now}", {"num_stages": count})
+            yield Change(f"stages {now} → {count}", {"num_stages": count})
 
 
 def loop_stages(case: Case, line: int) -> Iterator[Change]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Finding
 
 TITLE = "Warnings of the compiler"
+_SERIALIZED = re.compile(r"wgmma\.mma_async instructions are serialized due to (.+?) in the function")
+#: What ptxas says, in other words.
+_REASONS = {
+    "insufficient register resources for the wgmma pipeline": (
+        "a thread has too few registers for the operands and results of instructions that run at once"
+    ),
+}
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -17,10 +25,19 @@ def find(case: Case) -> Iterator[Finding]:
             yield Finding(
                 rule="messages",
                 severity="warning",
-                text=each.message,
+                text=_text(each.message),
+                cause=each.message if _SERIALIZED.search(each.message) else "",
                 advice=each.hint,
                 source_line=each.line,
                 lines=((each.stage_line, each.stage_line),)
                 if each.stage_line and each.stage == case.machine_code
                 else (),
             )
+
+
+def _text(message: str) -> str:
+    """Return a message in plain words, if it is known; the message stands below it then."""
+    if match := _SERIALIZED.search(message):
+        reason = _REASONS.get(match[1], match[1])
+        return f"The matrix instructions wait for each other, because of this: {reason}."
+    return message

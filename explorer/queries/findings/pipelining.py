@@ -1,15 +1,17 @@
-"""Pipelining: a loop loads in each turn, and no load of a later turn starts ahead."""
+"""Pipelining: in each turn, a loop waits for its own loads, and few other warps hide the waiting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.queries.findings.case import Case
+from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.changes import loop_stages, stages
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.schedule import ScheduledLoop
 
 TITLE = "Loops that are not pipelined"
+#: Measured on an H200: with more warps, other warps hide the waiting of a loop without a matrix product.
+_FEW_WARPS = 0.25
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -18,6 +20,9 @@ def find(case: Case) -> Iterator[Finding]:
     for index, loop in enumerate(innermost):
         if loop.last_stage or not loop.loads:
             continue
+        warps = None if loop.has_matrix_product else _resident_warps(case)
+        if warps is not None and warps > _FEW_WARPS:
+            continue
         ttgir_line = _ttgir_line(case, innermost, index)
         line = case.source_line(ttgir_line)
         stages_now = loop.num_stages if loop.num_stages is not None else case.schedule.num_stages
@@ -25,7 +30,10 @@ def find(case: Case) -> Iterator[Finding]:
             rule="pipelining",
             severity="warning",
             text="The loop waits for its own loads: no iteration starts ahead.",
-            evidence=() if stages_now is None else (Value("num_stages", stages_now, "", "observed"),),
+            evidence=(
+                *(() if stages_now is None else (Value("num_stages", stages_now, "", "observed"),)),
+                *(() if warps is None else (Value("warps that are there", warps, "%", "modelled"),)),
+            ),
             cause=loop.reason,
             source_line=line,
             ttgir_line=ttgir_line,
@@ -36,6 +44,18 @@ def find(case: Case) -> Iterator[Finding]:
             tour="pipelining",
             terms=("pipeline",),
         )
+
+
+def _resident_warps(case: Case) -> float | None:
+    """Return the share of a multiprocessor's warps that the launch fills; None: it is not known."""
+    try:
+        document = case.occupancy
+    except NotChecked:
+        return None
+    blocks = float(document.occupancy.blocks_per_multiprocessor)
+    if document.waves is not None and not case.has_guesses:
+        blocks = min(blocks, document.waves.blocks / document.multiprocessors)
+    return document.occupancy.share * blocks / max(1, document.occupancy.blocks_per_multiprocessor)
 
 
 def _ttgir_line(case: Case, innermost: list[ScheduledLoop], index: int) -> int:

@@ -11,7 +11,7 @@ import { canCompile } from "../core/host.js";
 import { choose } from "../launch/edit.js";
 import { draftOf } from "../launch/draft.js";
 import { comparisonUrl } from "../compare/address.js";
-import { differencesOf } from "../findings/differences.js";
+import { differencesOf, figuresOf } from "../findings/differences.js";
 import { applied, changesOf, keyOf, tryAll, verdictOf } from "../findings/trials.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
@@ -24,15 +24,8 @@ import { marked } from "../glossary/marks.js";
 
 const WAITING = "The findings are known when the compilation is finished.";
 
-/** The columns of the trials: a metric and its head. @type {[keyof NonNullable<import("../core/types.js").MatrixCell["metrics"]>, string][]} */
-const COLUMNS = [
-  ["registers", "registers"],
-  ["spills", "spills"],
-  ["shared_bytes", "shared"],
-  ["occupancy", "occupancy"],
-];
 const VERDICTS = {
-  waiting: "",
+  waiting: "compiling",
   failed: "does not compile",
   stays: "the finding stays",
   partial: "the grid of the script does not follow",
@@ -60,7 +53,7 @@ class FindingsPane extends Pane {
         ${this.difference()} ${this.tryButton(answer)}
         ${
           answer.findings.length
-            ? html`<ol>${answer.findings.map((each) => this.finding(each))}</ol>`
+            ? html`<ol>${answer.findings.map((each, index) => this.finding(each, answer.findings.slice(0, index)))}</ol>`
             : html`<p class="findings-none"><strong>No static problem found.</strong></p>`
         }
         ${checked(answer)}
@@ -68,8 +61,8 @@ class FindingsPane extends Pane {
     });
   }
 
-  /** @param {Finding} finding */
-  finding(finding) {
+  /** @param {Finding} finding @param {Findings["findings"]} before */
+  finding(finding, before) {
     const lines = finding.source_line ? [finding.source_line] : [];
     return html`<li class="finding is-${finding.severity}" @mouseenter=${() => hover(lines, this.id)}
         @mouseleave=${() => hover([], this.id)}>
@@ -79,7 +72,7 @@ class FindingsPane extends Pane {
       <ul class="finding-evidence">${finding.evidence.map(
         (each) => html`<li>${each.name}: <b>${amount(each.value, each.unit)}</b>, ${each.basis}</li>`,
       )}</ul>
-      ${this.changes(finding)}
+      ${this.changes(finding, before)}
       <p class="finding-links">${this.operation(finding)} ${cost(finding)}</p>
     </li>`;
   }
@@ -87,11 +80,10 @@ class FindingsPane extends Pane {
   /** The figures that have changed since the compilation before. */
   difference() {
     const { before, result } = store.state;
-    const found = before && result ? differencesOf(before.document, result.document) : [];
+    const found =
+      before && result ? differencesOf(figuresOf(before.document), figuresOf(result.document)) : [];
     if (!before || !result || !found.length) return nothing;
-    return html`<p class="finding-difference">${found.map(
-      ({ title, before: old, after }) => html`<span>${title} ${old} → <b>${after}</b></span>`,
-    )} <a class="link" href=${comparisonUrl(before.id, result.id)}>Compare</a></p>`;
+    return html`<p class="finding-difference">${differenceWords(found)}<a class="link" href=${comparisonUrl(before.id, result.id)}>Compare</a></p>`;
   }
 
   /** A button that compiles all proposed changes. @param {Findings} answer */
@@ -117,32 +109,47 @@ class FindingsPane extends Pane {
     await tryAll(result.document, changes, tell, this.trying.signal);
   }
 
-  /** The proposed changes, with what their compilation has shown. @param {Finding} finding */
-  changes(finding) {
+  /**
+   * The proposed changes, with the result of their compilation. A change is shown in the first finding that proposes it.
+   * @param {Finding} finding @param {Findings["findings"]} before the findings above
+   */
+  changes(finding, before) {
     if (!finding.changes.length) return nothing;
     const isTried = this.tried === store.state.result?.id;
+    const above = new Set(before.flatMap(({ changes }) => changes.map(keyOf)));
+    const known = finding.changes.filter((change) => above.has(keyOf(change)));
+    const own = finding.changes.filter((change) => !above.has(keyOf(change)));
+    const words = (/** @type {Finding["changes"][number]} */ change) =>
+      isTried ? `${change.text} (${VERDICTS[this.verdict(finding, change)]})` : change.text;
     if (!isTried)
-      return html`<p class="finding-changes">Changes to try: ${finding.changes.map(({ text }) => text).join("; ")}</p>`;
-    return html`<table class="finding-trials" aria-label="Changes that were tried">
-      <thead><tr><th scope="col">change</th>${COLUMNS.map(([, head]) => html`<th scope="col">${head}</th>`)}<th scope="col">result</th></tr></thead>
-      <tbody>${finding.changes.map((change) => this.trial(finding, change))}</tbody>
-    </table>`;
+      return html`<p class="finding-changes">Changes to try: ${finding.changes.map(words).join("; ")}</p>`;
+    return html`${
+      own.length
+        ? html`<ul class="finding-trials" aria-label="Changes that were tried">${own.map((change) => this.trial(finding, change))}</ul>`
+        : nothing
+    }${known.length ? html`<p class="finding-changes">Changes above: ${known.map(words).join("; ")}</p>` : nothing}`;
+  }
+
+  /** @param {Finding} finding @param {Finding["changes"][number]} change */
+  verdict(finding, change) {
+    const trial = this.trials.get(keyOf(change));
+    return trial ? verdictOf(finding, trial) : "waiting";
   }
 
   /** @param {Finding} finding @param {Finding["changes"][number]} change */
   trial(finding, change) {
-    const trial = this.trials.get(keyOf(change));
-    const verdict = trial ? verdictOf(finding, trial) : "waiting";
-    const id = trial?.cell?.state === "complete" ? trial.cell.id : null;
-    const metrics = trial?.cell?.metrics;
-    const shown = store.state.result?.id;
-    return html`<tr class="is-${verdict}"><th scope="row">${change.text}</th>
-      ${COLUMNS.map(([name]) => html`<td>${metrics ? shownMetric(name, metrics[name]) : nothing}</td>`)}
-      <td>${VERDICTS[verdict]} ${
+    const cell = this.trials.get(keyOf(change))?.cell;
+    const verdict = this.verdict(finding, change);
+    const id = cell?.state === "complete" ? cell.id : null;
+    const { result } = store.state;
+    const figures = result && cell?.metrics ? differencesOf(figuresOf(result.document), cell.metrics) : [];
+    return html`<li class="is-${verdict}"><b>${marked(change.text)}</b> <span class="finding-verdict">${VERDICTS[verdict]}</span>
+      ${
         verdict === "proven"
-          ? html`<button type="button" class="link" @click=${() => this.apply(change)}>Apply</button>`
+          ? html`<button type="button" class="button small" @click=${() => this.apply(change)}>Apply</button>`
           : nothing
-      } ${id && shown ? html`<a class="link" href=${comparisonUrl(shown, id)}>Compare</a>` : nothing}</td></tr>`;
+      } ${id && result ? html`<a class="link" href=${comparisonUrl(result.id, id)}>Compare</a>` : nothing}
+      ${figures.length ? html`<p>${differenceWords(figures)}</p>` : nothing}</li>`;
   }
 
   /** Write a change into the source or the launch, and show its compilation. @param {Finding["changes"][number]} change */
@@ -165,10 +172,12 @@ class FindingsPane extends Pane {
   }
 }
 
-/** @param {string} name @param {number | null | undefined} value */
-function shownMetric(name, value) {
-  if (value === null || value === undefined) return "";
-  return name === "occupancy" ? `${Math.round(100 * value)} %` : grouped(value);
+/** @param {ReturnType<typeof differencesOf>} figures */
+function differenceWords(figures) {
+  return figures.map(
+    ({ title, before, after }) =>
+      html`<span class="figure-change">${title} ${before} → <b>${after}</b></span> `,
+  );
 }
 
 /** @param {number} value @param {string} unit */

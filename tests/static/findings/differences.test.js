@@ -2,10 +2,10 @@ import "../browser.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { differencesOf } = await import("../../../explorer/static/findings/differences.js");
+const { differencesOf, figuresOf } = await import("../../../explorer/static/findings/differences.js");
 
-/** @param {object | null} resources @returns {import("../../../explorer/static/core/types.js").CompilationDocument} */
-const compilation = (resources) => /** @type {never} */ ({ resources });
+/** @param {object | null} resources */
+const compilation = (resources) => figuresOf(/** @type {never} */ ({ resources }));
 const SPILLING = compilation({
   registers: 255,
   spill_stores_bytes: 6144,

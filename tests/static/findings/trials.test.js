@@ -37,7 +37,14 @@ test("a change is proven if its finding vanishes and nothing becomes worse", () 
         /** @type {unknown} */ ({
           change: WARPS,
           cell: { state },
-          changes: changes && { vanished: [], appeared: [], worse: [], fixed: [], is_worse: false, ...changes },
+          changes: changes && {
+            vanished: [],
+            appeared: [],
+            worse: [],
+            fixed: [],
+            is_worse: false,
+            ...changes,
+          },
         })
       ),
     );
