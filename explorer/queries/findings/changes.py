@@ -34,7 +34,7 @@ def fewer_warps(case: Case) -> Iterator[Change]:
 def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
     """Propose half of each size of a block, the largest first, and then half of all.
 
-    With `of_loops`, only sizes that make more turns of a loop, and no more programs.
+    With `of_loops`, only sizes that make more turns of a loop, but not more programs.
     """
     sizes = {name: size for name, (size, use) in _block_sizes(case).items() if not (of_loops and use.by_grid)}
     for name, size in sizes.items():

@@ -1,0 +1,10 @@
+"""Measures on a GPU whether the changes that findings propose make kernels faster.
+
+python -m bench.trials collect TRIALS              compile kernels and changes; write the proven changes
+python -m bench.trials measure TRIALS RESULT DIR   time them on this machine's GPU; DIR has the libraries
+python -m bench.trials record RESULT …             write the measurements for tests and documentation
+
+`measure` needs PyTorch and Triton, but not the explorer. The kernels are those of public libraries
+(`bench.real_scripts`, with larger sizes), and of `kernels`, which were written for this measurement. No
+kernel is in the gallery.
+"""
