@@ -20,7 +20,7 @@ const source = "explorer/static";
 const output = `${source}/dist`;
 /** Small modules that the editor and the stages need. They are in the file of `app.js`. */
 const SHARED_BY_FIRST = ["core/line_words.js", "runs/samples.js"];
-const FIRST_MODULES = ["app.js", "editor/editor.js", "dock/dock.js", "panes/stage.js"];
+const FIRST_MODULES = ["app.js", "editor/editor.js", "dock/dock.js", "panes/stage.js", "panes/findings.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
 const workers = await readdir(`${source}/workers`);
 

@@ -62,6 +62,11 @@ def expect_stage(page: Page, title: str, text: str) -> None:
     expect(page.get_by_role("group", name=f"{title}, ")).to_contain_text(text, timeout=COMPILE_TIMEOUT_MS)
 
 
+def show_sass(page: Page) -> None:
+    """Bring SASS to the front of its group, where a first visit has the findings."""
+    page.get_by_role("tab", name="SASS", exact=True).click()
+
+
 def expect_structure(pane: Locator) -> None:
     """Wait until a stage pane has applied its initial folds, which move the lines below."""
     expect(pane.locator(".fold", has_text="▾").first).to_be_attached()

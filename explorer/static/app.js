@@ -22,7 +22,6 @@ import {
 } from "./launch/edit.js";
 import { kernelFacts, targetTitle } from "./core/format.js";
 import { canCompile, compilationId, hasAddress, isEmbedded } from "./core/host.js";
-import { startCount } from "./findings/count.js";
 import { startLive } from "./launch/live.js";
 import "./launch/panel.js";
 import { startMenus } from "./menus/menus.js";
@@ -119,9 +118,8 @@ async function start() {
   document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
   startMenus(dock);
-  loadHeatLater();
+  loadResultPartsLater();
   startLive();
-  startCount();
   document.addEventListener("pane-open", (event) => {
     dock.open(/** @type {CustomEvent<string>} */ (event).detail);
     // In a narrow window, the panes are below the source: scroll to them.
@@ -191,15 +189,17 @@ async function openAgain(id) {
   if (unsent && !store.state.edited) choose(unsent);
 }
 
-/** Load the module that draws samples beside the lines when the first result is shown: there are no samples before. */
-function loadHeatLater() {
+/** Load the modules about a result when the first result is shown: samples beside the lines, and the number of findings. */
+function loadResultPartsLater() {
   let isLoaded = false;
   const load = () =>
     loadLater(
-      () => import("./runs/heat.js"),
-      ({ startHeat }) => {
-        if (!isLoaded) startHeat();
+      () => Promise.all([import("./runs/heat.js"), import("./findings/count.js")]),
+      ([{ startHeat }, { startCount }]) => {
+        if (isLoaded) return;
         isLoaded = true;
+        startHeat();
+        startCount();
       },
     );
   store.watch(["result"], () => {

@@ -80,7 +80,7 @@ def test_opening_the_page_is_one_step_and_brings_the_panes_back(page: Page) -> N
     expect(page).to_have_url(re.compile("&read$"))
     run_command(page, "panes lowering")
     expect(page.locator("launch-panel")).to_be_visible()
-    expect(page.get_by_role("tab", selected=True, name="SASS")).to_be_visible()
+    expect(page.get_by_role("tab", selected=True, name="Findings")).to_be_visible()
 
 
 def test_back_and_forward_go_through_the_views(page: Page) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from actions import expect_stage, expect_structure, wait_for_result
+from actions import expect_stage, expect_structure, show_sass, wait_for_result
 from playwright.sync_api import Page, expect
 
 
@@ -15,6 +15,7 @@ def page(visitor: Callable[..., Page]) -> Page:
     page.goto("/")
     wait_for_result(page)
     expect_stage(page, "TTGIR", "tt.get_program_id")
+    show_sass(page)
     expect_stage(page, "SASS", "S2R")
     for stage in ("ttgir", "sass"):
         expect_structure(page.locator(f"pane-stage.hue-{stage}"))

@@ -148,7 +148,7 @@ def test_the_first_example_shows_its_hot_lines_and_a_short_script_its_first_line
     other = visitor(width=1280, height=720)
     other.goto(f"/k/{result_id(page)}")
     expect(other.locator("#subject b")).to_have_text("scale")
-    expect_stage(other, "SASS", "STG")
+    expect_stage(other, "TTGIR", "tt.store")
     assert other.locator("#editor .cm-scroller").evaluate("element => element.scrollTop") == 0
 
 

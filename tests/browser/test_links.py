@@ -18,6 +18,7 @@ from actions import (
     lit_rows,
     result_id,
     settled_box,
+    show_sass,
     wait_for_result,
     whole_text,
 )
@@ -29,6 +30,7 @@ TWO_FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimat
 @pytest.fixture
 def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
+    show_sass(page)
     expect_stage(page, "TTGIR", "tt.get_program_id")
     expect(page.locator("pane-stage.hue-ttgir .stripe:not(.is-blank)").first).to_be_visible()
     for stage in ("ttgir", "sass"):
@@ -130,7 +132,7 @@ def test_lines_and_names_lead_to_each_other(page: Page, ttgir: Locator, visitor:
     page.keyboard.press("End")
     last = str(len(whole_text(page, "ttgir")))
     expect(ttgir.locator(".is-cursor .number")).to_have_text(last)
-    expect(page).to_have_url(re.compile(rf"#line=ttgir\.{last}$"))
+    expect(page).to_have_url(re.compile(rf"[#&]line=ttgir\.{last}$"))
     other = visitor()
     other.goto(page.url)
     wait_for_result(other)

@@ -18,6 +18,7 @@ from actions import (
     expect_fits,
     lit_rows,
     run_command,
+    show_sass,
     violations,
     wait_for_result,
 )
@@ -135,6 +136,7 @@ def test_lines_are_linked_searched_and_followed(scale_file: Path, offline: Calla
     eventually(lambda: sum("tt.load" in row for row in lit_rows(ttgir)), 1)
     ttgir.locator(".text-row", has_text="tt.load").click()
     expect(page).to_have_url(re.compile(r"^file:.*#.*pin=9"))
+    show_sass(page)
     page.get_by_role("group", name="SASS, ").focus()
     page.keyboard.press("/")
     page.keyboard.type("exit")

@@ -13,6 +13,7 @@ from actions import (
     expect_stage,
     paste_source,
     set_source,
+    show_sass,
     wait_for_result,
 )
 from playwright.sync_api import Locator, Page, expect
@@ -79,6 +80,7 @@ def test_from_a_tutorial_to_a_link(visitor: Visitor) -> None:
     expect(page.locator(".cm-line", has_text="def softmax_kernel")).to_be_in_viewport()
     expect_stage(page, "TTGIR", "tt.func public @softmax_kernel")
 
+    show_sass(page)
     search(page, "TTGIR", "tt.reduce").click()
     expect(page).to_have_url(re.compile("pin="))
     expect(stage(page, "SASS").locator(".text-row.is-pinned").first).to_be_attached()
@@ -122,6 +124,7 @@ def test_what_a_layout_conversion_became(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
     wait_for_result(page)
+    show_sass(page)
     # Elsewhere in the line are names, which lead somewhere else.
     search(page, "TTGIR", "ttg.convert_layout").locator(".number").dblclick()
     became = stage(page, "SASS").locator(".text-row.is-pinned")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from actions import DOCUMENT, compile_now, expect_stage, unfinished, wait_for_result
+from actions import DOCUMENT, compile_now, expect_stage, show_sass, unfinished, wait_for_result
 from playwright.sync_api import Page, expect
 from sources import SCALE
 
@@ -50,6 +50,7 @@ def test_a_compilation_without_events_is_shown(page: Page, no_streams: None) -> 
     page.on("response", lambda answer: statuses.append(answer.status) if "/events" in answer.url else None)
     page.route(DOCUMENT, unfinished, times=1)
     compile_now(page, SLOW_SCALE.replace("scale", name))
+    show_sass(page)
     expect_stage(page, "SASS", name)
     wait_for_result(page)
     assert statuses == [429]

@@ -1,7 +1,6 @@
 /** The commands of every page: the palette, the help sheet, the themes. */
 import { register } from "../core/commands.js";
 import { isFile } from "../core/host.js";
-import { openPalette } from "./palette.js";
 
 /**
  * @typedef {readonly (readonly [string, string])[]} Gestures keys or gestures of the mouse, and their effects
@@ -17,10 +16,11 @@ const THEMES = {
 /** @param {Gestures} [gestures] the gestures that depend on the focus; omitted: the gestures of the panes */
 export function startPageCommands(gestures) {
   const help = () => void import("./help.js").then(({ openHelp }) => openHelp(gestures));
+  const find = () => void import("./palette.js").then(({ openPalette }) => openPalette());
   document.getElementById("help-button")?.addEventListener("click", help);
-  document.getElementById("commands-button")?.addEventListener("click", openPalette);
+  document.getElementById("commands-button")?.addEventListener("click", find);
   register([
-    { name: "palette", title: "Find a command", group: "Page", keys: ["Ctrl K"], run: openPalette },
+    { name: "palette", title: "Find a command", group: "Page", keys: ["Ctrl K"], run: find },
     { name: "help", title: "Show the help sheet", group: "Page", keys: ["?"], run: help },
     ...(isFile
       ? []

@@ -26,6 +26,7 @@ const loop = (last_stage, iterations, operations = []) => ({
     reason: "",
     loads: 0,
     is_innermost: true,
+    has_matrix_product: true,
   },
 });
 
