@@ -93,7 +93,8 @@ def test_typing_and_control_enter_compile(page: Page, own: Callable[[str], str],
     expect_stage(page, "PTX", ".entry scale")
     wait_for_result(page)
 
-    # The clock stands still: the pause in typing that starts a compilation never ends. A pasted script needs none.
+    # The clock stands still: the pause in typing that starts a compilation never ends.
+    # A pasted script needs none.
     page.clock.install()
     page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
     with page.expect_request("**/api/v1/compilations?*"):
