@@ -5,6 +5,6 @@ python -m bench.trials measure TRIALS RESULT DIR   time them on this machine's G
 python -m bench.trials record RESULT …             write the measurements for tests and documentation
 
 `measure` needs PyTorch and Triton, but not the explorer. Public libraries have most of the kernels
-(`bench.real_scripts`, with larger sizes); the files in `kernels` were written for this measurement. No kernel is
-in the gallery.
+(`bench.real_scripts`, with larger sizes); the files in `kernels` were written for this measurement. No
+kernel is in the gallery.
 """
