@@ -30,6 +30,7 @@ from explorer.errors import ExplorerError, InvalidRequest
 _FUNCTIONS: tuple[Callable[..., Awaitable[Any]], ...] = (
     compilations.compile,
     compilations.read_compilation,
+    findings.findings,
     texts.list_passes,
     texts.diff_pass,
     texts.search_passes,
@@ -41,7 +42,6 @@ _FUNCTIONS: tuple[Callable[..., Awaitable[Any]], ...] = (
     memory.memory_accesses,
     memory.layouts,
     registers.live_registers,
-    findings.findings,
     comparisons.compare,
     comparisons.compare_stage,
     runs.run,

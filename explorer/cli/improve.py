@@ -9,18 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from explorer.analysis.source_edits import edited
 from explorer.cli.api import Api, ask
 from explorer.cli.compile import add_kernel, compile_kernel, request_body
 from explorer.cli.tools import Commands, add_command, add_source, lines_of, printable, read_source, report
 from explorer.model import Diagnostic, LineEdit
-from explorer.queries.finding_changes import FindingChanges
-from explorer.queries.findings import FindingsDocument
-from explorer.queries.findings.finding import Change, Finding
 
 _DEFAULT_SECONDS = 60
+_Document = dict[str, Any]
 _FIGURES = {
     "registers": ("registers",),
     "spilled bytes": ("spill_stores_bytes", "spill_loads_bytes"),
@@ -68,7 +64,7 @@ class _Search:
         self.before = self.body = request_body(options, read_source(options.file))
         self._address, self.index = compile_kernel(api, self.body)
         self._first = self.index
-        self._taken: list[Change] = []
+        self._taken: list[_Document] = []
         self._is_over = False
         if self.index["status"] == "complete":
             while self._step():
@@ -76,10 +72,10 @@ class _Search:
 
     def _step(self) -> bool:
         """Try changes until one is proven. Return whether there is one."""
-        findings = msgspec.convert(self._api.document(f"{self._address}/findings"), FindingsDocument).findings
-        tried: list[Change] = []
+        findings = self._api.document(f"{self._address}/findings")["findings"]
+        tried: list[_Document] = []
         for finding in findings:
-            for change in finding.changes:
+            for change in finding["changes"]:
                 if change in tried:
                     continue
                 tried.append(change)
@@ -90,15 +86,15 @@ class _Search:
                     return True
         return False
 
-    def _try(self, finding: Finding, change: Change) -> bool:
+    def _try(self, finding: _Document, change: _Document) -> bool:
         """Compile a change. Take it if it is proven."""
         body = _changed(self.body, change)
         address, index = compile_kernel(self._api, body)
         verdict = "does not compile"
         if index["status"] == "complete":
             path = f"{self._address}/compare/{index['id']}/findings"
-            verdict = _verdict(finding, msgspec.convert(self._api.document(path), FindingChanges))
-        print(printable(f"{finding.rule}: {change.text}: {verdict}"), flush=True)
+            verdict = _verdict(finding, self._api.document(path))
+        print(printable(f"{finding['rule']}: {change['text']}: {verdict}"), flush=True)
         if verdict != _PROVEN:
             return False
         self.body, self._address, self.index = body, address, index
@@ -118,7 +114,7 @@ class _Search:
             yield f"{name}: {old:,} → {now:,}"
         yield "time: not measured"
         for kind in ("options", "constants"):
-            found = {name: value for each in self._taken for name, value in getattr(each, kind).items()}
+            found = {name: value for each in self._taken for name, value in each[kind].items()}
             if found:
                 words = ", ".join(f"{name}={value}" for name, value in found.items())
                 yield f"{'Options' if kind == 'options' else 'Constants'} of the launch: {words}"
@@ -133,21 +129,21 @@ class _Search:
 _PROVEN = "proven in the compiler"
 
 
-def _verdict(finding: Finding, changes: FindingChanges) -> str:
+def _verdict(finding: _Document, changes: _Document) -> str:
     """Return what a compilation with a change says about a finding."""
-    key = finding.rule, finding.source_line
-    if key not in [(each.rule, each.source_line) for each in changes.vanished]:
+    key = finding["rule"], finding["source_line"]
+    if key not in [(each["rule"], each["source_line"]) for each in changes["vanished"]]:
         return "the finding stays"
-    if changes.fixed:
-        return f"the grid of the script does not follow {', '.join(changes.fixed)}"
-    return "other findings appear" if changes.is_worse else _PROVEN
+    if changes["fixed"]:
+        return f"the grid of the script does not follow {', '.join(changes['fixed'])}"
+    return "other findings appear" if changes["is_worse"] else _PROVEN
 
 
-def _changed(body: dict[str, Any], change: Change) -> dict[str, Any]:
+def _changed(body: dict[str, Any], change: _Document) -> dict[str, Any]:
     """Return the body of a request with a change."""
     return {
         **body,
-        "source": edited(body["source"], (LineEdit(each.line, each.text) for each in change.edits)),
-        "options": {**(body.get("options") or {}), **change.options} or None,
-        "constants": {**(body.get("constants") or {}), **change.constants} or None,
+        "source": edited(body["source"], (LineEdit(each["line"], each["text"]) for each in change["edits"])),
+        "options": {**(body.get("options") or {}), **change["options"]} or None,
+        "constants": {**(body.get("constants") or {}), **change["constants"]} or None,
     }

@@ -16,6 +16,7 @@ from explorer.documents import CompilationDocument, PassDocument
 from explorer.errors import InvalidRequest
 from explorer.queries.allocation import AllocationDocument
 from explorer.queries.changes import PassChanges
+from explorer.queries.findings.finding import Finding
 from explorer.queries.metrics import MetricsDocument
 from explorer.queries.registers import Instruction
 
@@ -69,6 +70,7 @@ _COLUMNS: dict[Table, list[str]] = {
         *(each.name for each in fields(BufferMap) if each.name not in _NESTED),
         "source_line",
     ],
+    "findings": list(Finding.__struct_fields__),
 }
 
 

@@ -232,7 +232,7 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         names = self.arg_names[: len(args)]
-        args = tuple(map(recorder.overrides.get, names, args))
+        args = (*map(recorder.overrides.get, names, args), *args[len(names) :])
         kwargs |= {name: value for name, value in recorder.overrides.items() if name not in names}
 
         def run() -> Any:

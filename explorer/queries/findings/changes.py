@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from explorer.analysis.block_sizes import BlockUse
+from explorer.analysis.mlir.texts import tensor_sizes
 from explorer.model import LineEdit
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Change
 
-_SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
 _MOST_STAGES = 5
 _LOOP_STAGES = (3, 4)
 
@@ -76,7 +75,7 @@ def edit_of(edit: LineEdit) -> Change:
 def _block_sizes(case: Case) -> dict[str, tuple[int, BlockUse]]:
     """Return the constexpr arguments by which programs or turns share the work, the largest first."""
     specialized = case.result.specialized
-    used = {int(size) for shape in _SHAPE.findall(case.ttgir) for size in shape.split("x") if size}
+    used = tensor_sizes(case.ttgir)
     found = {
         each.name: (each.value, use)
         for each in (specialized.arguments if specialized else ())

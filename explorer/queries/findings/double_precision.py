@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from explorer.analysis.mlir.texts import has_fp64_pointers, operations_in_fp64
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.why_facts import code, counted
 
 TITLE = "Double precision by accident"
-_OPERATION = re.compile(r"^\s*(?:%\S+ = )?((?:arith|math|tt)\.\w+)\b.*(?:\b|x)f64\b")
-_POINTER = re.compile(r"!tt\.ptr<f64>|tensordesc<[^>]*f64")
 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for the first line that computes in fp64, if no argument has this type."""
-    if _POINTER.search(case.ttgir):
+    if has_fp64_pointers(case.ttgir):
         return
-    found = [
-        (number, match[1])
-        for number, line in enumerate(case.ttgir.split("\n"), 1)
-        if (match := _OPERATION.match(line)) and match[1] != "arith.constant"
-    ]
+    found = operations_in_fp64(case.ttgir)
     if not found:
         return
     number, operation = found[0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from explorer.analysis.assembly.ptxas_messages import reason_of_serialization
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Finding
 
 TITLE = "Warnings of the compiler"
-_SERIALIZED = re.compile(r"wgmma\.mma_async instructions are serialized due to (.+?) in the function")
 #: What ptxas says, in other words.
 _REASONS = {
     "insufficient register resources for the wgmma pipeline": (
@@ -26,7 +25,7 @@ def find(case: Case) -> Iterator[Finding]:
                 rule="messages",
                 severity="warning",
                 text=_text(each.message),
-                cause=each.message if _SERIALIZED.search(each.message) else "",
+                cause=each.message if reason_of_serialization(each.message) else "",
                 advice=each.hint,
                 source_line=each.line,
                 lines=((each.stage_line, each.stage_line),)
@@ -37,7 +36,8 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _text(message: str) -> str:
     """Return a message in plain words, if it is known; the message stands below it then."""
-    if match := _SERIALIZED.search(message):
-        reason = _REASONS.get(match[1], match[1])
-        return f"The matrix instructions wait for each other, because of this: {reason}."
+    if reason := reason_of_serialization(message):
+        return (
+            f"The matrix instructions wait for each other, because of this: {_REASONS.get(reason, reason)}."
+        )
     return message

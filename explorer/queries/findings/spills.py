@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from explorer.analysis.mlir.tensor_registers import LiveRange, pressure
+from explorer.analysis.mlir.texts import variable_of
 from explorer.model.hardware import REGISTER_BITS
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.changes import more_warps, smaller_blocks
@@ -17,9 +17,6 @@ TITLE = "Spilled registers"
 _MANY_BYTES = 256
 _MOST_TENSORS = 3
 #: The name of a variable, which the compiler makes unique.
-#: The name that the compiler gives to a value that a loop carries.
-_ARGUMENT = re.compile(r"arg\d+")
-_VARIABLE = re.compile(r"%([A-Za-z_]\w*?)(?:_\d+)?(?:#\d+)?(?:@\d+)?")
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -91,5 +88,4 @@ def _largest(case: Case) -> tuple[int, int, list[LiveRange]]:
 
 def _variable(each: LiveRange) -> str:
     """Return the variable of the source that a value of TTGIR is named after, or the type of the value."""
-    match = _VARIABLE.fullmatch(each.name)
-    return match[1] if match and not _ARGUMENT.fullmatch(match[1]) else each.type
+    return variable_of(each.name) or each.type

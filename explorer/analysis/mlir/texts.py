@@ -1,0 +1,38 @@
+"""Facts of the text of a module: sizes of tensors, operations in fp64, variables of values."""
+
+from __future__ import annotations
+
+import re
+
+_SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
+_OPERATION = re.compile(r"^\s*(?:%\S+ = )?((?:arith|math|tt)\.\w+)\b.*(?:\b|x)f64\b")
+_FP64_POINTER = re.compile(r"!tt\.ptr<f64>|tensordesc<[^>]*f64")
+#: The name of a variable, which the compiler makes unique.
+_VARIABLE = re.compile(r"%([A-Za-z_]\w*?)(?:_\d+)?(?:#\d+)?(?:@\d+)?")
+#: The name that the compiler gives to a value that a loop carries.
+_CARRIED = re.compile(r"arg\d+")
+
+
+def tensor_sizes(text: str) -> set[int]:
+    """Return the sizes of all dimensions of tensors."""
+    return {int(size) for shape in _SHAPE.findall(text) for size in shape.split("x") if size}
+
+
+def has_fp64_pointers(text: str) -> bool:
+    """Return whether an argument points to values of 64 bits."""
+    return _FP64_POINTER.search(text) is not None
+
+
+def operations_in_fp64(text: str) -> list[tuple[int, str]]:
+    """Return the line and the name of each operation with values of 64 bits, except for constants."""
+    return [
+        (number, match[1])
+        for number, line in enumerate(text.split("\n"), 1)
+        if (match := _OPERATION.match(line)) and match[1] != "arith.constant"
+    ]
+
+
+def variable_of(value: str) -> str:
+    """Return the variable of the source that a value is named after; "" if it has another name."""
+    match = _VARIABLE.fullmatch(value)
+    return match[1] if match and not _CARRIED.fullmatch(match[1]) else ""
