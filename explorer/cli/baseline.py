@@ -6,7 +6,7 @@ so that changes of the file can be reviewed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,6 +21,9 @@ _VERSION = 1
 #: These metrics differ between machines and with the lines of the source. They are compared on request only.
 _ON_REQUEST = ("compile_milliseconds", "binary_bytes")
 
+#: The names of changed numbers of findings begin so.
+FINDINGS = "findings."
+
 Metrics = dict[str, int | float]
 #: "same": no metric is better, or worse than allowed. "failing": the kernel fails here and in the baseline.
 State = Literal["same", "better", "worse", "new", "gone", "failed", "failing"]
@@ -28,11 +31,15 @@ State = Literal["same", "better", "worse", "new", "gone", "failed", "failing"]
 Key = tuple[str, str, str]
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """A compilation in the file. `metrics` is None if it fails."""
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A compilation in the file. `metrics` is None if it fails.
+
+    `findings` are the numbers of findings by their rules; None: they were not asked for.
+    """
 
     triton: str
     metrics: Metrics | None
+    findings: dict[str, int] | None = None
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -48,7 +55,8 @@ class Checked:
     """A compilation for the comparison.
 
     `path` and `line` locate the kernel; line 0: unknown. `error` says why there are no metrics. If
-    the failure `is_final`, compiling again gives the same.
+    the failure `is_final`, compiling again gives the same. `findings` are the sentences of the findings by
+    their rules; None: they were not asked for.
     """
 
     key: Key
@@ -59,11 +67,20 @@ class Checked:
     error: str = ""
     is_final: bool = True
     page: str = ""
+    findings: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def finding_counts(self) -> dict[str, int] | None:
+        """The numbers of findings by their rules."""
+        return None if self.findings is None else {rule: len(texts) for rule, texts in self.findings.items()}
 
 
 @dataclass(frozen=True)
 class Change:
-    """A metric that is better, or worse than allowed. `after` is None if it is unknown."""
+    """A metric that is better, or worse than allowed. `after` is None if it is unknown.
+
+    The number of findings of a rule has the name of the rule after `FINDINGS`.
+    """
 
     metric: str
     before: float
@@ -142,7 +159,7 @@ def updated(baseline: Baseline, rows: Iterable[Row]) -> Baseline:
         if row.state == "gone":
             del entries[checked.key]
         elif checked.metrics is not None or checked.is_final:
-            entries[checked.key] = Entry(checked.triton, checked.metrics)
+            entries[checked.key] = Entry(checked.triton, checked.metrics, checked.finding_counts)
     return entries
 
 
@@ -178,7 +195,10 @@ def _compared(checked: Checked, entry: Entry | None, thresholds: Mapping[str, Th
         return Row("new", checked)
     if entry.metrics is None:
         return Row("better", checked, (), entry.triton)
-    changes = tuple(_changes(entry.metrics, checked.metrics, thresholds))
+    changes = (
+        *_changes(entry.metrics, checked.metrics, thresholds),
+        *_finding_changes(entry.findings, checked.finding_counts),
+    )
     verdicts = {each.verdict for each in changes}
     state: State = "worse" if "worse" in verdicts else "better" if changes else "same"
     return Row(state, checked, changes, entry.triton)
@@ -196,6 +216,16 @@ def _changes(before: Metrics, after: Metrics, thresholds: Mapping[str, Threshold
         allowed = thresholds.get(metric.name) or Measure(metric.name).default_threshold
         if verdict == "better" or (verdict == "worse" and allowed.is_exceeded(old, new, metric.better)):
             yield Change(metric.name, old, new, verdict)
+
+
+def _finding_changes(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> Iterator[Change]:
+    """Yield the rules with another number of findings, unless one side has none that were asked for."""
+    if before is None or after is None:
+        return
+    for rule in sorted(before.keys() | after.keys()):
+        old, new = before.get(rule, 0), after.get(rule, 0)
+        if old != new:
+            yield Change(FINDINGS + rule, old, new, "worse" if new > old else "better")
 
 
 def status(rows: Collection[Row], *, is_exact: bool = False) -> int:

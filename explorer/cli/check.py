@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from explorer.cli import check_reports
-from explorer.cli.api import Api, ask
+from explorer.cli.api import API, Api, ask
 from explorer.cli.baseline import (
     Baseline,
     Checked,
@@ -38,6 +38,8 @@ from explorer.model.metrics import METRICS, find_metric
 from explorer.settings import github_actions
 
 _BASELINE = "kernels.lock.json"
+#: The severities of findings, the highest first.
+_SEVERITIES = ("warning", "note")
 
 
 def add(commands: Commands) -> None:
@@ -68,6 +70,11 @@ def add(commands: Commands) -> None:
         metavar="METRIC=AMOUNT",
         help="how much worse a metric may be, such as registers=8 or instructions=5%%; not at all when left "
         "out; may be repeated",
+    )
+    parser.add_argument(
+        "--findings",
+        choices=_SEVERITIES,
+        help="compare also the numbers of findings of this severity or a higher one",
     )
     add_targets(parser, DEFAULT_TARGETS)
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit's XML")
@@ -166,7 +173,19 @@ def _checked(
             error,
             cell["state"] == "failed" and cell["is_final"],
             api.url + cell["url"] if api and api.url and cell["url"] else "",
+            None if error or api is None else _findings(api, cell["id"], options.findings),
         )
+
+
+def _findings(api: Api, compilation: str, lowest: str | None) -> dict[str, list[str]] | None:
+    """Return the sentences of the findings about a compilation by their rules, down to a severity."""
+    if lowest is None:
+        return None
+    found: dict[str, list[str]] = {}
+    for each in api.document(f"{API}/compilations/{compilation}/findings")["findings"]:
+        if _SEVERITIES.index(each["severity"]) <= _SEVERITIES.index(lowest):
+            found.setdefault(each["rule"], []).append(each["text"].replace("`", ""))
+    return found
 
 
 def _target(name: str, triton: str) -> str:

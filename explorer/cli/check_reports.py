@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree
 
-from explorer.cli.baseline import Change, Row, State
+from explorer.cli.baseline import FINDINGS, Change, Row, State
 from explorer.cli.metrics import show
 from explorer.cli.tools import printable
 
@@ -32,14 +32,23 @@ _LEVELS: dict[State, str] = {
 
 
 def text_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a line for each row that is not the same, and the number of all rows."""
+    """Yield a line for each row that is not the same, its new findings, and the number of all rows."""
     for row in rows:
         if row.state not in _AS_EXPECTED:
             checked = row.checked
             place = checked.path + (f":{checked.line}" if checked.line else "")
             page = f" {checked.page}" if checked.page else ""
             yield printable(f"{place}: {_WORDS[row.state]}: {_title(row)}{_reason(row)}{page}")
+            for sentence in _more_findings(row):
+                yield printable(f"    {sentence}")
     yield summary(rows)
+
+
+def _more_findings(row: Row) -> Iterator[str]:
+    """Yield the findings of the rules that have more of them than before."""
+    for each in row.changes:
+        if each.verdict == "worse" and each.metric.startswith(FINDINGS) and row.checked.findings:
+            yield from row.checked.findings[each.metric.removeprefix(FINDINGS)]
 
 
 def summary(rows: Sequence[Row]) -> str:

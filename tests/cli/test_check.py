@@ -119,6 +119,40 @@ def test_a_metric_that_is_not_known_any_more_is_named():
     assert line == "a.py:3: worse: kernel, cuda:90: registers unknown after 32 (Triton 3.9.0 after 3.6.0)"
 
 
+def test_more_findings_than_before_are_worse_and_are_printed():
+    known, spills = Entry("3.9.0", {"spills": 0}, {"grid": 1}), {"spills": ["acc needs 512 registers."]}
+    for before, after, state in (
+        (known, spills, "worse"),
+        (known, {}, "better"),
+        (known, {"grid": ["7 are idle."]}, "same"),
+        (known, None, "same"),
+        (Entry("3.9.0", {"spills": 0}), spills, "same"),
+    ):
+        (row,) = rows = list(compare({KEY: before}, [checked({"spills": 0}, findings=after)], {}))
+        assert row.state == state
+    assert updated({}, rows)[KEY].findings == {"spills": 1}
+    rows = list(compare({KEY: known}, [checked({"spills": 0}, findings=spills)], {}))
+    assert list(text_lines(rows))[:2] == [
+        "a.py:3: worse: kernel, cuda:90: findings.spills 1 after 0; better: findings.grid 0 after 1",
+        "    acc needs 512 registers.",
+    ]
+
+
+@pytest.mark.slow
+def test_findings_are_compared_if_they_are_asked_for(check, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, baseline = "copy_coalesced_strided.py", tmp_path / "kernels.lock.json"
+    (tmp_path / name).write_text((ROOT / "explorer/examples" / name).read_text(encoding="utf-8"))
+    assert check(name, "--findings", "warning", "--update")[0] == 0
+    assert check(name, "--findings", "warning")[0] == 0
+    text = baseline.read_text()
+    assert '"sectors": 2' in text
+    baseline.write_text(re.sub(r'"sectors": 2', '"sectors": 1', text))
+    status, printed = check(name, "--findings", "warning")
+    assert status == 1 and "findings.sectors 2 after 1" in printed and "of the sectors that it" in printed
+    assert check(name)[0] == 0
+
+
 def test_a_kernel_that_failed_before_may_fail_or_compile():
     failing = {KEY: Entry("3.9.0", None)}
     states = [
