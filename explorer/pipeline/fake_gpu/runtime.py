@@ -232,14 +232,15 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         names = self.arg_names[: len(args)]
-        args = (*map(recorder.overrides.get, names, args), *args[len(names) :])
-        kwargs |= {name: value for name, value in recorder.overrides.items() if name not in names}
 
         def run() -> Any:
-            refuse_stubs(self, args, kwargs)
-            recorder.note_written([*args, *kwargs.values()])
+            overrides = recorder.overrides  # a selector sets them for a second attempt
+            values = (*map(overrides.get, names, args), *args[len(names) :])
+            named = {**kwargs, **{name: value for name, value in overrides.items() if name not in names}}
+            refuse_stubs(self, values, named)
+            recorder.note_written([*values, *named.values()])
             try:
-                return run_kernel(self, *args, grid=grid, warmup=warmup, **kwargs)
+                return run_kernel(self, *values, grid=grid, warmup=warmup, **named)
             except TypeError as error:
                 raise _in_the_users_words(error, self.__name__) from None
 
