@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from explorer.model.events import Event
-from explorer.model.requests import Argument, Captured, Edits, Origin, Request, Run, RunInput
+from explorer.model.requests import Argument, Captured, Edits, Origin, Original, Request, Run, RunInput
 
 
 def to_plain(value: Any) -> Any:
@@ -39,7 +39,7 @@ def decode_request(data: bytes) -> Request:
     return Request(**fields)
 
 
-def _decode_run(inputs: list[dict[str, Any]], **fields: Any) -> Run:
+def _decode_run(inputs: list[dict[str, Any]], original: dict[str, Any] | None = None, **fields: Any) -> Run:
     """Convert lists to tuples."""
     made = tuple(
         RunInput(**{**each, "shape": None if each["shape"] is None else tuple(each["shape"])})
@@ -48,7 +48,7 @@ def _decode_run(inputs: list[dict[str, Any]], **fields: Any) -> Run:
     plain: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
     }
-    return Run(inputs=made, **plain)
+    return Run(inputs=made, original=None if original is None else Original(**original), **plain)
 
 
 def _decode_argument(

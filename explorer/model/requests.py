@@ -60,6 +60,16 @@ class RunInput:
 
 
 @dataclass(frozen=True)
+class Original:
+    """Another form of the kernel of a request: the fields of the request that differ, or may differ."""
+
+    source: str
+    config: int | None = None
+    options: dict[str, Scalar] = field(default_factory=dict)
+    constants: dict[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Run:
     """How to run a kernel, and what to measure.
 
@@ -68,7 +78,8 @@ class Run:
     the interpreter its smallest); otherwise the launch of the script. `reference` is torch code for a script
     without a function `reference`: an expression, or statements with a return, over the kernel's arguments by
     name. `sweep_size` is the size that a sweep varies, over `sweep_values` (empty: the script's own).
-    `attempt` distinguishes runs that are otherwise the same.
+    `attempt` distinguishes runs that are otherwise the same. With `original`, the kernel must write what the
+    original writes for the same launch.
     """
 
     device: DeviceKind
@@ -83,6 +94,7 @@ class Run:
     sweep_size: str = ""
     sweep_values: tuple[int, ...] = ()
     attempt: int = 0
+    original: Original | None = None
 
 
 @dataclass(frozen=True)
@@ -216,5 +228,6 @@ class Request:
         """The length of all texts, in UTF-8."""
         captured = self.captured.stages.values() if self.captured is not None else ()
         edited = self.edits.text if self.edits is not None else ""
-        texts = (self.source, self.script_arguments, edited, *self.files.values(), *captured)
+        original = self.run.original.source if self.run is not None and self.run.original is not None else ""
+        texts = (self.source, self.script_arguments, edited, original, *self.files.values(), *captured)
         return sum(len(text.encode("utf-8", "replace")) for text in texts)

@@ -10,7 +10,7 @@ import msgspec
 
 from explorer.errors import InvalidRequest, NoDevice, NotAnswerable
 from explorer.jobs import Queue
-from explorer.model import DeviceKind, Distribution, Request, Run, RunInput
+from explorer.model import DeviceKind, Distribution, Original, Request, Run, RunInput
 from explorer.model.hardware import find_target
 from explorer.model.measurements import MEASURES
 from explorer.model.signature_types import is_type
@@ -60,10 +60,15 @@ class RunFields(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class RunBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A run of the kernel of a compilation, with the same configuration and options."""
+    """A run of the kernel of a compilation, with the same configuration and options.
+
+    With `original`, the ID of another compilation, the measure `check` compares with what the kernel of that
+    compilation writes.
+    """
 
     compilation: _Id
     run: RunFields
+    original: _Id | None = None
 
 
 def requested_run(store: Store, queue: Queue, body: RunBody) -> Request:
@@ -76,10 +81,23 @@ def requested_run(store: Store, queue: Queue, body: RunBody) -> Request:
         NotAnswerable: the device cannot run code for the target of the compilation.
     """
     run = make_run(body.run)
-    compilation = store.find(body.compilation).request
-    if compilation.task not in ("compile", "llvm-passes", "captured"):
-        raise InvalidRequest(f"{body.compilation} is not a compilation. Give the ID of one.")
+    compilation = _compilation(store, body.compilation)
+    if body.original is not None:
+        original = _compilation(store, body.original)
+        if original.edits is not None or source_language(original.source) != "python":
+            raise InvalidRequest("The original must be a compilation of a Python source, without edits.")
+        run = replace(
+            run,
+            original=Original(original.source, original.config, original.options, original.constants),
+        )
     return run_request(queue, compilation, run)
+
+
+def _compilation(store: Store, compilation: str) -> Request:
+    request = store.find(compilation).request
+    if request.task not in ("compile", "llvm-passes", "captured"):
+        raise InvalidRequest(f"{compilation} is not a compilation. Give the ID of one.")
+    return request
 
 
 def run_request(queue: Queue, compilation: Request, run: Run) -> Request:

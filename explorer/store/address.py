@@ -32,6 +32,8 @@ def canonical_json(request: Request) -> bytes:
     plain = to_plain(request)
     if request.run is None:  # A request without a run keeps the address that it had before requests had runs.
         del plain["run"]
+    elif request.run.original is None:  # nor has one without an original
+        del plain["run"]["original"]
     for name in _WITHOUT_DEFAULTS:
         if not plain[name]:
             del plain[name]

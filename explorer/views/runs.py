@@ -100,7 +100,8 @@ def submit() -> Response:
     """
     here = services()
     body = read_body(RunBody, here.settings.source_limit_bytes)
-    check_can_open(body.compilation)
+    for compilation in filter(None, (body.compilation, body.original)):
+        check_can_open(compilation)
     record = here.queue.submit(requested_run(here.store, here.queue, body))
     if body.run.device == "gpu" and not here.is_for_one_job:
         measure_roofs(here.queue, here.roofs_request)

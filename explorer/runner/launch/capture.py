@@ -39,7 +39,9 @@ from explorer.runner.launch.captured_launch import (
 from explorer.runner.launch.gpu_launches import launching_on_gpu
 from explorer.runner.launch.reference import find_references
 from explorer.runner.launch.reference_calls import WATCHING, ReferenceCall, ReferenceWatch, watch
+from explorer.runner.launch.saved_tensors import tensors_in
 from explorer.runner.launch.select_launch import LaunchSelector, SelectedLaunch, WantedLaunch
+from explorer.runner.launch.uninitialized_memory import fill_uninitialized
 
 #: The `__name__` of the script if only its definitions are needed, not its main part.
 DEFINITIONS_ONLY = "kernel"
@@ -102,7 +104,8 @@ def choose(request: Request, run: Run, target: Target) -> tuple[FoundKernel, Wan
             _refuse_without_launch(found, kernel)
     kernel = kernel or found.kernels[0]
     check_config(kernel, request.config)
-    return kernel, WantedLaunch(kernel.info.name, index, request.config, dict(request.options))
+    overrides = {**request.options, **({} if run.inputs else request.constants)}
+    return kernel, WantedLaunch(kernel.info.name, index, request.config, overrides)
 
 
 def _forget_defaults() -> None:
@@ -188,6 +191,9 @@ class _Capture:
         )
         kind = GpuLaunch if self._run.device == "gpu" else InterpretedLaunch
         with torch._C.DisableTorchFunction():
+            if self._run.original is not None:
+                names = selected.launch.jit_function.arg_names
+                fill_uninitialized(tensors_in(names, selected.arguments).values(), self._run.seed)
             self.launch = kind(selected, capture_context)
 
     def _run_first(self, _taken: SelectedLaunch) -> bool:

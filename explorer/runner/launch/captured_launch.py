@@ -38,6 +38,8 @@ Progress = Callable[[str, float], None]
 
 #: The time limit of a launch in the interpreter. Further programs are not run.
 INTERPRETER_SECONDS = 30.0
+#: The same if the launch is compared with another form of the kernel: both are launched, for many changes.
+COMPARED_SECONDS = 8.0
 SECONDS_BETWEEN_PROGRESS = 0.5
 
 
@@ -161,6 +163,7 @@ class InterpretedLaunch(CapturedLaunch):
     def run_first(self) -> None:
         """Run and count. Must be called once, on the original values."""
         programs = math.prod(self.selected.grid)
+        seconds = INTERPRETER_SECONDS if self.capture_context.run.original is None else COMPARED_SECONDS
         start = reported = time.monotonic()
         done = 0
 
@@ -173,7 +176,7 @@ class InterpretedLaunch(CapturedLaunch):
             now = time.monotonic()
             if now - reported > SECONDS_BETWEEN_PROGRESS:
                 reported = now
-                share = max(done / programs, (now - start) / INTERPRETER_SECONDS)
+                share = max(done / programs, (now - start) / seconds)
                 self.capture_context.progress(f"Interpreting: {done:,} of {programs:,} programs", share)
 
         with torch._C.DisableTorchFunction(), self.counter.counting():
@@ -182,7 +185,7 @@ class InterpretedLaunch(CapturedLaunch):
                 self.selected.grid,
                 self.selected.arguments,
                 debug=self.selected.launch.is_debugged,
-                seconds=INTERPRETER_SECONDS,
+                seconds=seconds,
                 around_program=program,
             )
             self._after = SavedTensors(self.tensors)

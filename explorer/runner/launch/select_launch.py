@@ -21,7 +21,10 @@ from explorer.pipeline.user_source import user_line
 
 @dataclass(frozen=True)
 class WantedLaunch:
-    """The launch to select: the first launch of `kernel`, or number `index`; and how to make it."""
+    """The launch to select: the first launch of `kernel`, or number `index`; and how to make it.
+
+    `options` are compiler options and constexpr arguments.
+    """
 
     kernel: str
     index: int | None = None

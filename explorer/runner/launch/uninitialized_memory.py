@@ -7,6 +7,7 @@ result, and a float with all bits set has not been written. PyTorch's own option
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -65,6 +66,20 @@ def is_uninitialized(tensor: torch.Tensor) -> bool:
     if whole is None or not whole.numel():
         return False
     return all(bool((piece == -1).all()) for piece in whole.split(_PIECE_ELEMENTS))
+
+
+def fill_uninitialized(tensors: Iterable[torch.Tensor], seed: int) -> None:
+    """Fill floating-point tensors that are uninitialized as a whole with random numbers.
+
+    Results of two kernels from such tensors would otherwise be equal, because both are NaN.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    for tensor in tensors:
+        if is_uninitialized(tensor):
+            storage = tensor.untyped_storage()
+            whole = torch.empty(0, dtype=tensor.dtype, device=storage.device)
+            whole.set_(storage, 0, (storage.nbytes() // tensor.element_size(),))
+            whole.copy_(torch.randn(whole.shape, generator=generator))
 
 
 def _whole(tensor: torch.Tensor) -> torch.Tensor | None:

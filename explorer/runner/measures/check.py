@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
-from explorer.model import Diagnostic
+from explorer.model import Diagnostic, Event, Original
 from explorer.model.measurements import Check, OutputCheck
+from explorer.pipeline import user_source
 from explorer.runner.difference import compare
+from explorer.runner.launch.capture import capture
 from explorer.runner.launch.captured_launch import CapturedLaunch, InterpretedLaunch
 from explorer.runner.launch.reference import ReferenceFailed, find_references
 from explorer.runner.measures.context import MeasureContext
+
+_ORIGINAL = "the original kernel"
 
 
 def measure(context: MeasureContext) -> None:
@@ -17,7 +23,11 @@ def measure(context: MeasureContext) -> None:
     launch = context.launch
     assert isinstance(launch, CapturedLaunch)
     context.report_progress("Comparing with the reference")
-    context.emit_measurement(_check(context, launch))
+    original = context.run.original
+    if original is not None:
+        context.emit_measurement(_check_original(context, launch, original))
+    else:
+        context.emit_measurement(_check(context, launch))
 
 
 def _check(context: MeasureContext, launch: CapturedLaunch) -> Check:
@@ -50,6 +60,60 @@ def _check(context: MeasureContext, launch: CapturedLaunch) -> Check:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in expected) or "no tensor"
         problems.append(f"{reference.text} returns {shapes}, and the kernel writes no tensor of that shape")
     return Check(f"No output could be compared: {'; '.join(problems)}.", references[0].text)
+
+
+def _check_original(context: MeasureContext, launch: CapturedLaunch, original: Original) -> Check:
+    """Compare with what the original writes; in the interpreter, where both were run."""
+    request = replace(
+        context.request,
+        source=original.source,
+        config=original.config,
+        options=original.options,
+        constants=original.constants,
+    )
+    capture_context = launch.capture_context
+    one = launch.results() if isinstance(launch, InterpretedLaunch) else _copied(launch.results())
+    other = capture(request, context.run, capture_context.target, _ignore, capture_context.progress)
+    if any(
+        _is_partial(each) and each.counter.has_atomics
+        for each in (launch, other)
+        if isinstance(each, InterpretedLaunch)
+    ):
+        return Check("Programs that were not run add to the results. Reduce the sizes.", _ORIGINAL)
+    user_source.register_script(context.request.source, context.request.path, context.request.files)
+    results = other.results()
+    outputs = []
+    for name in dict.fromkeys((*_written(launch), *_written(other))):
+        if name not in results or name not in one or results[name].shape != one[name].shape:
+            return Check(f"The original writes no {name} of this shape.", _ORIGINAL)
+        where = _common(launch, other, name)
+        if where is None or bool(where.any()):
+            outputs.append(compare(name, one[name], results[name], where))
+    if not outputs:
+        return Check("The programs that were run write no common element. Reduce the sizes.", _ORIGINAL)
+    for output in outputs:
+        _emit_difference(context, output)
+    return Check("", _ORIGINAL, tuple(outputs))
+
+
+def _copied(results: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in results.items()}
+
+
+def _written(launch: CapturedLaunch) -> list[str]:
+    return written_tensors(launch, list(launch.tensors.values()))
+
+
+def _common(one: CapturedLaunch, other: CapturedLaunch, name: str) -> torch.Tensor | None:
+    """Return the elements to compare: what both write if programs are left out, otherwise what one writes."""
+    first, second = one.written(name), other.written(name)
+    if first is None or second is None:
+        return None
+    return first & second if _is_partial(one) or _is_partial(other) else first | second
+
+
+def _ignore(_event: Event) -> None:
+    """Discard an event of the original: its own run shows it."""
 
 
 def _is_partial(launch: CapturedLaunch) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from explorer.model import Original
 from explorer.runner.difference import compare
 from explorer.runner.launch.saved_tensors import SavedTensors
 from explorer.runner.measures.check import written_tensors
@@ -217,3 +218,50 @@ def test_results_that_were_there_before_are_found():
     launch: Any = LaunchOfUnknownWrites(lambda x, y, out: out.copy_(2 * x), x=x, y=torch.ones(9), out=2 * x)
     assert written_tensors(launch, [torch.zeros(9)]) == ["out"]
     assert torch.equal(launch.tensors["out"], 2 * x) and torch.equal(launch.tensors["y"], torch.ones(9))
+
+
+def original(source, **fields):
+    return Original("import torch\nimport triton\nimport triton.language as tl\n" + source, **fields)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("changed", "matches"),
+    [
+        (SCALE.replace("x * factor", "factor * x"), True),
+        (SCALE.replace("(2,)", "(4,)").replace("BLOCK=64", "BLOCK=32"), True),
+        (SCALE.replace("x * factor", "x + factor"), False),
+        (SCALE.replace("BLOCK=64", "BLOCK=32"), False),
+        (SCALE.replace("(2,)", "(1,)"), False),
+    ],
+    ids=["same", "smaller blocks", "other values", "a part", "fewer programs"],
+)
+def test_the_results_of_another_form_of_the_kernel_are_the_reference(interpret, changed, matches):
+    events = interpret(changed, measures=("check",), original=original(SCALE))
+    (output,) = events.check["outputs"]
+    assert (output["name"], output["matches"]) == ("out_ptr", matches)
+    assert events.check["reference"] == "the original kernel"
+
+
+@pytest.mark.slow
+def test_uninitialized_inputs_do_not_make_all_results_equal(interpret):
+    empty = SCALE.replace("torch.randn(10, 10", "torch.empty((10, 10)")
+    changed = empty.replace("x * factor", "x + factor")
+    (output,) = interpret(changed, measures=("check",), original=original(empty)).check["outputs"]
+    assert not output["matches"] and output["not_finite"] == 0
+
+
+@pytest.mark.slow
+def test_constants_of_a_compilation_are_the_constants_of_its_run(interpret):
+    """Half of the block leaves half of the elements: the grid of the script is fixed."""
+    events = interpret(
+        SCALE, measures=("check", "counts"), original=original(SCALE), request={"constants": {"BLOCK": 32}}
+    )
+    assert not events.check["outputs"][0]["matches"]
+    assert events.counts["stored_bytes"] == 2 * 64
+
+
+@pytest.mark.slow
+def test_options_of_a_compilation_are_the_options_of_its_run(interpret):
+    events = interpret(SCALE, measures=(), request={"options": {"num_warps": 8}})
+    assert events.launch["options"]["num_warps"] == 8
