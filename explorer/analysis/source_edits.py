@@ -7,7 +7,8 @@ nothing there that the change fits.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 from explorer.model import LineEdit
 from explorer.model.python_source import parse
@@ -78,6 +79,37 @@ class EditableSource:
             return None
         return self._replaced(line, end, end, f".to({language}.int64)")
 
+    def in_blocks(self, kernel: str, counts: Mapping[str, int], grid: Sequence[int]) -> Iterator[LineEdit]:
+        """Give the programs or turns of a kernel consecutive elements, where each takes every n-th element.
+
+        `i + tl.arange(0, N) * n` becomes `i * N + tl.arange(0, N)` if `i` counts from 0 to n: the number of
+        the program, or the variable of a loop. `counts` are the values of integer arguments in the launch. All
+        offsets together stay the same, but not the offsets of one program.
+        """
+        function = next((n for n in self._nodes if isinstance(n, ast.FunctionDef) and n.name == kernel), None)
+        if function is None:
+            return
+        names = _Names(function, counts, grid)
+        for node in ast.walk(function):
+            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+                continue
+            first = node.left
+            if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add):
+                first = first.right
+            for index, product in ((first, node.right), (node.right, node.left)):
+                found = names.strided(index, product)
+                if found is None or index.lineno != product.end_lineno or index.end_lineno != product.lineno:
+                    continue
+                elements, size = found
+                start = min(index.col_offset, product.col_offset)
+                end = max(index.end_col_offset or 0, product.end_col_offset or 0)
+                between = self._lines[index.lineno - 1][start:end]
+                if between.count(b"(") != between.count(b")"):
+                    continue
+                text = f"{ast.unparse(index)} * {size} + {ast.unparse(elements)}"
+                yield self._replaced(index.lineno, start, end, text)
+                break
+
     def _replaced(self, line: int, start: int, end: int, text: str) -> LineEdit:
         """Return a line with other text in place of a range of bytes."""
         old = self._lines[line - 1]
@@ -95,6 +127,78 @@ class EditableSource:
                     if each.name == "language":
                         return each.asname or "language"
         return ""
+
+
+class _Names:
+    """The names of a kernel that have one value: what they stand for."""
+
+    def __init__(self, function: ast.FunctionDef, counts: Mapping[str, int], grid: Sequence[int]) -> None:
+        self._counts = counts
+        self._grid = grid
+        values: dict[str, list[ast.expr]] = {}
+        self._loops: dict[str, ast.expr] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                values.setdefault(node.targets[0].id, []).append(node.value)
+            elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+                values.setdefault(node.target.id, []).append(node.target)
+                if (count := _count_of(node.iter)) is not None:
+                    self._loops[node.target.id] = count
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                values.setdefault(node.target.id, []).append(node.target)
+        self._values = {name: found[0] for name, found in values.items() if len(found) == 1}
+
+    def strided(self, index: ast.expr, product: ast.expr) -> tuple[ast.expr, str] | None:
+        """Return the elements of a block and their number, if `product` is their product with the number of
+        values of `index`."""
+        if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
+            return None
+        for elements, count in ((product.left, product.right), (product.right, product.left)):
+            call = self._value(elements)
+            if _is_call(call, "arange") and len(call.args) == 2 and ast.unparse(call.args[0]) == "0":
+                return (elements, ast.unparse(call.args[1])) if self._counts_to(index, count) else None
+        return None
+
+    def _counts_to(self, index: ast.expr, count: ast.expr) -> bool:
+        """Return whether an index has the values from 0 to `count`."""
+        if isinstance(index, ast.Name) and index.id in self._loops:
+            return ast.unparse(self._loops[index.id]) == ast.unparse(count)
+        call, number = self._value(index), self._value(count)
+        if not _is_call(call, "program_id"):
+            return False
+        axis = _axis(call)
+        if _is_call(number, "num_programs"):
+            return axis == _axis(number)
+        known = self._counts.get(number.id) if isinstance(number, ast.Name) else None
+        return known is not None and axis < len(self._grid) and known == self._grid[axis]
+
+    def _value(self, node: ast.expr) -> ast.expr:
+        """Return what a name stands for; other expressions as they are."""
+        return self._values.get(node.id, node) if isinstance(node, ast.Name) else node
+
+
+def _is_call(node: ast.expr, name: str) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name
+
+
+def _axis(call: ast.Call) -> int:
+    """Return the axis of the grid that a call asks for; -1: it is no number."""
+    given = [*call.args, *(each.value for each in call.keywords)]
+    value = given[0].value if len(given) == 1 and isinstance(given[0], ast.Constant) else -1
+    return value if isinstance(value, int) else -1
+
+
+def _count_of(iterable: ast.expr) -> ast.expr | None:
+    """Return the number of turns of a loop over a range from 0 in steps of 1; None: it is another loop."""
+    if not isinstance(iterable, ast.Call) or ast.unparse(iterable.func).rpartition(".")[2] not in (
+        "range",
+        "static_range",
+    ):
+        return None
+    arguments = iterable.args
+    if len(arguments) == 2 and ast.unparse(arguments[0]) == "0":
+        return arguments[1]
+    return arguments[0] if len(arguments) == 1 else None
 
 
 def edited(source: str, edits: Iterable[LineEdit]) -> str:

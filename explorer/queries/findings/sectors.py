@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.finding import Cost, Finding, Value
+from explorer.queries.findings.changes import edit_of, larger_blocks
+from explorer.queries.findings.finding import Change, Cost, Finding, Value
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code
 
@@ -38,10 +39,27 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
+            changes=tuple(_changes(case, each)),
             cost=Cost(1 - each.sector_share, "bytes that it transfers", "modelled"),
             tour="layouts",
             terms=("sector", "coalescing"),
         )
+
+
+def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
+    """Propose consecutive elements for each program, or a larger block where it is too narrow."""
+    if access.allowed.get("contiguity", 0) > 1:
+        yield from larger_blocks(case)
+        return
+    specialized = case.result.specialized
+    if specialized is not None and specialized.grid is not None and not case.has_guesses:
+        counts = {
+            each.name: each.value
+            for each in specialized.arguments
+            if isinstance(each.value, int) and not isinstance(each.value, bool)
+        }
+        for edit in case.editable.in_blocks(case.record.kernel or "", counts, specialized.grid):
+            yield edit_of(edit)
 
 
 def _cause(access: AccessRow) -> tuple[str, str]:
