@@ -12,7 +12,9 @@ from typing import Any
 from explorer.analysis.source_edits import edited
 from explorer.cli.api import Api, ask
 from explorer.cli.compile import add_kernel, compile_kernel, request_body
+from explorer.cli.profile import wait_for_run
 from explorer.cli.tools import Commands, add_command, add_source, lines_of, printable, read_source, report
+from explorer.errors import ExplorerError
 from explorer.model import Diagnostic, LineEdit
 
 _DEFAULT_SECONDS = 60
@@ -56,7 +58,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 class _Search:
-    """Takes the first proven change of the most costly finding, again and again."""
+    """Takes the first proven change of the most costly finding, again and again.
+
+    A change of the source or of a constexpr is proven if the kernel also writes the same. With a GPU, a
+    change is taken only if the kernel is faster.
+    """
 
     def __init__(self, api: Api, options: argparse.Namespace, deadline: float) -> None:
         self._api = api
@@ -66,7 +72,14 @@ class _Search:
         self._first = self.index
         self._taken: list[_Document] = []
         self._is_over = False
+        gpu = api.health()["devices"]["gpu"]
+        self._device = "gpu" if gpu["available"] and gpu["target"] == self.body["target"] else "interpreter"
+        #: The times of the first kernel and of the present one; None: not measured.
+        self._times: list[float | None] = [None, None]
         if self.index["status"] == "complete":
+            if self._device == "gpu":
+                _, time_ns = self._run(self.index["id"])
+                self._times = [time_ns, time_ns]
             while self._step():
                 pass
 
@@ -87,19 +100,51 @@ class _Search:
         return False
 
     def _try(self, finding: _Document, change: _Document) -> bool:
-        """Compile a change. Take it if it is proven."""
+        """Compile a change. Take it if it is proven, and faster if there is a GPU."""
         body = _changed(self.body, change)
         address, index = compile_kernel(self._api, body)
-        verdict = "does not compile"
+        verdict, time_ns = "does not compile", None
         if index["status"] == "complete":
             path = f"{self._address}/compare/{index['id']}/findings"
             verdict = _verdict(finding, self._api.document(path))
+        is_proven = verdict == _PROVEN
+        if is_proven and (self._device == "gpu" or change["edits"] or change["constants"]):
+            results, time_ns = self._run(index["id"])
+            verdict = f"{verdict}, {results}"
+            is_proven = results != _OTHER_RESULTS
+        if is_proven and time_ns is not None and self._times[1] is not None:
+            verdict = f"{verdict}, {_microseconds(self._times[1])} → {_microseconds(time_ns)}"
+            is_proven = time_ns < _FASTER * self._times[1]
         print(printable(f"{finding['rule']}: {change['text']}: {verdict}"), flush=True)
-        if verdict != _PROVEN:
-            return False
-        self.body, self._address, self.index = body, address, index
-        self._taken.append(change)
-        return True
+        if is_proven:
+            self.body, self._address, self.index = body, address, index
+            self._times[1] = time_ns
+            self._taken.append(change)
+        return is_proven
+
+    def _run(self, compilation: str) -> tuple[str, float | None]:
+        """Run a kernel. Return whether it writes what the first kernel writes, and its time in nanoseconds."""
+        measures = ["check", "time"] if self._device == "gpu" else ["check"]
+        fields = {"device": self._device, "measures": measures}
+        try:
+            address = wait_for_run(
+                self._api, {"compilation": compilation, "original": self._first["id"], "run": fields}
+            )
+        except ExplorerError as error:
+            return f"results not compared: {error}", None
+        run = self._api.document(address)
+        names = [each["name"] for each in run["measurements"]]
+        time_ns = None
+        if "timings" in names:
+            timings = self._api.document(f"{address}/measurements/timings")["timings"]
+            time_ns = next((each["median_ns"] for each in timings if each["cache"] == "cold"), None)
+        if "check" not in names:
+            reasons = [each["message"] for each in run["diagnostics"] if each["severity"] == "error"]
+            return f"results not compared: {(reasons or ['the run failed'])[0]}", time_ns
+        check = self._api.document(f"{address}/measurements/check")
+        if check["reason"]:
+            return f"results not compared: {check['reason']}", time_ns
+        return "same results" if all(each["matches"] for each in check["outputs"]) else _OTHER_RESULTS, time_ns
 
     def summary(self) -> Iterator[str]:
         """Yield the taken changes, the figures before and after, and the difference of the source."""
@@ -112,7 +157,9 @@ class _Search:
         for name, parts in _FIGURES.items():
             old, now = (sum(each["resources"].get(part) or 0 for part in parts) for each in self._ends)
             yield f"{name}: {old:,} → {now:,}"
-        yield "time: not measured"
+        first, last = self._times
+        measured = first is not None and last is not None
+        yield f"time: {_microseconds(first)} → {_microseconds(last)}" if measured else "time: not measured"
         for kind in ("options", "constants"):
             found = {name: value for each in self._taken for name, value in each[kind].items()}
             if found:
@@ -127,6 +174,13 @@ class _Search:
 
 
 _PROVEN = "proven in the compiler"
+_OTHER_RESULTS = "other results"
+#: The share of the former time of a kernel that is faster; times differ by less than that from run to run.
+_FASTER = 0.98
+
+
+def _microseconds(time_ns: float | None) -> str:
+    return "unknown" if time_ns is None else f"{time_ns / 1000:.1f} µs"
 
 
 def _verdict(finding: _Document, changes: _Document) -> str:

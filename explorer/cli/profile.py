@@ -165,13 +165,19 @@ def _fields(options: argparse.Namespace, device: DeviceKind) -> dict[str, Any]:
 def _run_kernel(api: Api, compilation: str, fields: dict[str, Any]) -> str:
     """Run the kernel of a compilation and wait for the end; show the progress. Return the run's address.
 
-    If a server has an equal run, the kernel is still measured: the run becomes a new attempt. If the user
-    interrupts the wait, the run is canceled.
+    If a server has an equal run, the kernel is still measured: the run becomes a new attempt.
     """
     known = api.document(f"{API}/compilations/{compilation}/runs")["runs"]
     attempt = max((each["run"]["attempt"] for each in known), default=-1) + 1
-    ticket = api.post(f"{API}/runs", {"compilation": compilation, "run": {**fields, "attempt": attempt}})
-    address: str = ticket["api"]
+    return wait_for_run(api, {"compilation": compilation, "run": {**fields, "attempt": attempt}})
+
+
+def wait_for_run(api: Api, body: dict[str, Any]) -> str:
+    """Start a run, or find an equal one, and wait for its end; show the progress. Return its address.
+
+    If the user interrupts the wait, the run is canceled.
+    """
+    address: str = api.post(f"{API}/runs", body)["api"]
     with progress_line() as show:
         try:
             while (document := api.document(address))["status"] in ("queued", "running"):
