@@ -138,7 +138,11 @@ class _Names:
         values: dict[str, list[ast.expr]] = {}
         self._loops: dict[str, ast.expr] = {}
         for node in ast.walk(function):
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if (
+                isinstance(node, ast.Assign)
+                and len(node.targets) == 1
+                and isinstance(node.targets[0], ast.Name)
+            ):
                 values.setdefault(node.targets[0].id, []).append(node.value)
             elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
                 values.setdefault(node.target.id, []).append(node.target)

@@ -144,7 +144,9 @@ class _Search:
         check = self._api.document(f"{address}/measurements/check")
         if check["reason"]:
             return f"results not compared: {check['reason']}", time_ns
-        return "same results" if all(each["matches"] for each in check["outputs"]) else _OTHER_RESULTS, time_ns
+        return "same results" if all(
+            each["matches"] for each in check["outputs"]
+        ) else _OTHER_RESULTS, time_ns
 
     def summary(self) -> Iterator[str]:
         """Yield the taken changes, the figures before and after, and the difference of the source."""

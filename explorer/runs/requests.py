@@ -86,6 +86,8 @@ def requested_run(store: Store, queue: Queue, body: RunBody) -> Request:
         original = _compilation(store, body.original)
         if original.edits is not None or source_language(original.source) != "python":
             raise InvalidRequest("The original must be a compilation of a Python source, without edits.")
+        if original.private != compilation.private:
+            raise InvalidRequest("Both compilations must be public, or private with the same key.")
         run = replace(
             run,
             original=Original(original.source, original.config, original.options, original.constants),

@@ -53,6 +53,43 @@ def test_an_operation_in_64_bits(line, column, after):
     assert (found and found.text) == after
 
 
+KERNEL = f"""{HEAD}
+def kernel(x, n, steps, N: tl.constexpr):
+    pid = tl.program_id(0)
+    programs = tl.num_programs(axis=0)
+    lanes = tl.arange(0, N)
+    twice = tl.program_id(0)
+    twice += 1
+    for i in range(steps):
+        OFFSETS
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = pid + lanes * programs", "y = pid * N + lanes"),
+        ("y = lanes * programs + pid", "y = pid * N + lanes"),
+        ("y = x + pid + programs * tl.arange(0, N)  # é", "y = x + pid * N + tl.arange(0, N)  # é"),
+        ("y = tl.program_id(1) + lanes * 8", None),
+        ("y = pid + lanes * n", "y = pid * N + lanes"),
+        ("y = i + lanes * steps", "y = i * N + lanes"),
+        ("y = tl.load(x + i + steps * lanes)", "y = tl.load(x + i * N + lanes)"),
+        ("y = tl.program_id(1) + lanes * programs", None),
+        ("y = twice + lanes * programs", None),
+        ("y = pid + lanes * steps", None),
+        ("y = i + lanes * programs", None),
+        ("y = pid + tl.arange(1, N) * programs", None),
+        ("y = (x + pid) + lanes * programs", None),
+        ("y = pid - lanes * programs", None),
+    ],
+)
+def test_offsets_in_blocks(before, after):
+    source = EditableSource(KERNEL.replace("OFFSETS", before))
+    found = list(source.in_blocks("kernel", {"n": 64, "steps": 3}, (64, 1, 1)))
+    assert [each.text.strip() for each in found] == ([] if after is None else [after])
+
+
 @pytest.mark.parametrize("head", ["", "import triton\n", "def f(:\n"])
 def test_a_source_without_the_language_is_left_alone(head):
     source = EditableSource(f"{head}for k in range(K):\n    row * n\n")

@@ -32,7 +32,7 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, progra
     compile_now(page, program)
     status = page.get_by_role("contentinfo", name="Result")
     # The sandbox of such programs is started by the first one.
-    expect(status).to_contain_text(re.compile("inspecting the source|starting the sandbox"))
+    expect(status).to_contain_text(re.compile("executing the program|starting the sandbox"))
     expect(status).to_contain_text("1 kernel found in", timeout=3 * COMPILE_TIMEOUT_MS)
     expect(page.locator("status-bar .state")).to_have_class("state is-kernels_found")
     expect(page.locator("pipeline-path .is-failed")).to_have_count(0)

@@ -39,7 +39,7 @@ def test_a_proven_change_is_taken_and_printed_as_a_difference(improve, tmp_path)
     status, printed, _ = improve(SUMS, "--output", str(tmp_path / "better.py"))
     assert status == 0
     edit = "for start in tl.range(0, columns, BLOCK, num_stages=3):  # turn by turn"
-    assert f"pipelining: Line 8: `{edit}`: proven in the compiler" in printed
+    assert f"pipelining: Line 8: `{edit}`: proven in the compiler, same results" in printed
     assert "time: not measured" in printed
     assert f"-    for start in range(0, columns, BLOCK):  # turn by turn\n+    {edit}\n" in printed
     assert (tmp_path / "better.py").read_text() == SUMS.replace(
@@ -47,6 +47,25 @@ def test_a_proven_change_is_taken_and_printed_as_a_difference(improve, tmp_path)
     )
     status, printed, _ = improve((tmp_path / "better.py").read_text())
     assert (status, printed) == (0, "No change is proven: the kernel stays as it is.\n")
+
+
+def test_a_change_with_other_results_is_not_taken(improve):
+    """Each program reads what lies apart, and writes it together."""
+    gather = (
+        SUMS[: SUMS.index("def sums")]
+        + """def gather(x, out, BLOCK: tl.constexpr):
+    program = tl.program_id(0)
+    apart = program + tl.arange(0, BLOCK) * tl.num_programs(0)
+    tl.store(out + program * BLOCK + tl.arange(0, BLOCK), tl.load(x + apart))
+
+x = torch.randn(1 << 18, device="cuda")
+gather[(256,)](x, torch.empty_like(x), BLOCK=1024)
+"""
+    )
+    status, printed, _ = improve(gather)
+    assert status == 0
+    assert "`apart = program * BLOCK + tl.arange(0, BLOCK)`: proven in the compiler, other results" in printed
+    assert printed.endswith("No change is proven: the kernel stays as it is.\n")
 
 
 def test_without_time_nothing_is_tried(improve):

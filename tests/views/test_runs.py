@@ -62,6 +62,35 @@ def test_what_makes_no_sense_is_refused_by_name(client, ticket, run, message):
     assert message in response.get_json()["detail"]
 
 
+def test_the_original_of_a_run_is_as_private_as_the_compilation(client, api, ticket, vector_add):
+    run = {"device": "interpreter", "measures": ["check"]}
+
+    def refused(original):
+        response = client.post(
+            "/api/v1/runs", json={"compilation": ticket["id"], "run": run, "original": original}
+        )
+        return response.status_code, response.get_json()["detail"]
+
+    assert refused("123456789ABC")[0] == 404
+    status, detail = refused(api.submit(vector_add, private=True).get_json()["id"])
+    assert (status, detail) == (400, "Both compilations must be public, or private with the same key.")
+
+
+@pytest.mark.slow
+def test_a_kernel_is_compared_with_the_kernel_of_another_compilation(client, api, ticket, vector_add):
+    changed = api.compile(vector_add.replace("x + y", "x - y"))
+    body = {
+        "compilation": changed["id"],
+        "original": ticket["id"],
+        "run": {"device": "interpreter", "measures": ["check"]},
+    }
+    run = client.post("/api/v1/runs", json=body).get_json()
+    api.events(f"{run['api']}/events")
+    check = client.get(f"{run['api']}/measurements/check").get_json()
+    assert check["reference"] == "the original kernel"
+    assert [each["matches"] for each in check["outputs"]] == [False]
+
+
 def test_without_a_gpu_the_reason_and_a_way_out_are_told(client, ticket, services):
     reason = services.queue.problem("gpu")
     if reason is None:

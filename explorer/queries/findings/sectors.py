@@ -13,13 +13,13 @@ from explorer.queries.why_facts import code
 
 TITLE = "Sectors of memory that are used"
 #: Accesses that use a larger share of their sectors are no finding.
-_GOOD = 0.5
+GOOD_SHARE = 0.5
 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each access that uses less than half of its sectors."""
     for each in case.accesses:
-        if each.sector_share is None or each.sectors is None or each.sector_share >= _GOOD:
+        if each.sector_share is None or each.sectors is None or each.sector_share >= GOOD_SHARE:
             continue
         line = case.source_line(each.line)
         most = "at least " if each.sectors_are_most else ""

@@ -325,9 +325,11 @@ export const api = {
    * @param {string} compilation
    * @param {Run} run
    * @param {Sending} sending
+   * @param {string | null} [original] a compilation whose kernel must write the same
    * @returns {Promise<{id: string, status: string}>}
    */
-  startRun: (compilation, run, sending) => post(following("/runs"), { compilation, run }, sending),
+  startRun: (compilation, run, sending, original = null) =>
+    post(following("/runs"), { compilation, run, original }, sending),
   /**
    * @param {string} id
    * @param {string} compilation what it is looked at with

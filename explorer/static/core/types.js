@@ -66,7 +66,7 @@
  * @typedef {import("openapi").MatrixDocument} MatrixDocument
  * @typedef {import("openapi").Span} DiffSpan
  * @typedef {import("openapi").DiffDocument} DiffDocument
- * @typedef {import("openapi").Run} Run
+ * @typedef {Omit<import("openapi").Run, "original">} Run
  * @typedef {import("openapi").RunInput} RunInput
  * @typedef {import("openapi").RecordedDocument} Recorded
  * @typedef {import("openapi").Progress} Progress

@@ -1,19 +1,23 @@
 /**
- * The trials of findings: each proposed change of the launch is compiled, and its findings are compared.
+ * The trials of findings: each proposed change is compiled, and its findings are compared. If it removes findings and
+ * changes the source or a constant, the interpreter compares what both kernels write.
  *
- * @import { AnalysisAnswer, CompilationDocument, Draft, FindingChanges, MatrixCell, MatrixRequest } from "../core/types.js"
+ * @import { AnalysisAnswer, Check, CompilationDocument, Draft, FindingChanges, MatrixCell, MatrixRequest, Run } from "../core/types.js"
  */
-import { api } from "../core/api.js";
+import { ApiError, api } from "../core/api.js";
 import { draftOf, requestOf } from "../launch/draft.js";
 
 /** @typedef {AnalysisAnswer<"findings">["findings"][number]} Finding */
 /** @typedef {Finding["changes"][number]} Change */
 /**
- * A change with its compilation, and the findings that vanished and appeared; null until they are known.
- * @typedef {{change: Change, cell: MatrixCell | null, changes: FindingChanges | null}} Trial
+ * A change with its compilation, the findings that vanished and appeared, and the comparison of the results; null
+ * until they are known.
+ * @typedef {{change: Change, cell: MatrixCell | null, changes: FindingChanges | null, results: Results | null}} Trial
+ * @typedef {{isOther: boolean, words: string}} Results
  */
 
 const POLL_MS = 400;
+const UNFINISHED = ["queued", "running"];
 
 /** The different changes that findings propose. @param {Finding[]} findings */
 export function changesOf(findings) {
@@ -52,10 +56,12 @@ export function matrixOf(document, changes) {
 }
 
 /**
- * What a trial says about a finding: "proven" if the finding has vanished, and nothing else has become worse.
- * @param {Finding} finding @param {Trial} trial @returns {"waiting" | "failed" | "stays" | "partial" | "worse" | "proven"}
+ * What a trial says about a finding: "proven" if the finding has vanished, nothing else has become worse, and the
+ * kernel does not write anything else.
+ * @param {Finding} finding @param {Trial} trial
+ * @returns {"waiting" | "failed" | "stays" | "partial" | "worse" | "running" | "other" | "proven"}
  */
-export function verdictOf(finding, { cell, changes }) {
+export function verdictOf(finding, { change, cell, changes, results }) {
   if (cell && ["failed", "refused", "missing"].includes(cell.state)) return "failed";
   if (!changes) return "waiting";
   const isGone = changes.vanished.some(
@@ -63,7 +69,14 @@ export function verdictOf(finding, { cell, changes }) {
   );
   if (!isGone) return "stays";
   if (changes.fixed.length) return "partial";
-  return changes.is_worse ? "worse" : "proven";
+  if (changes.is_worse) return "worse";
+  if (!results) return mayWriteOther(change) ? "running" : "proven";
+  return results.isOther ? "other" : "proven";
+}
+
+/** Whether a kernel with a change may write something else: options leave the results as they are. @param {Change} change */
+function mayWriteOther({ constants, edits }) {
+  return edits.length > 0 || Object.keys(constants).length > 0;
 }
 
 /**
@@ -73,7 +86,9 @@ export function verdictOf(finding, { cell, changes }) {
  */
 export async function tryAll(document, changes, tell, signal) {
   /** @type {Map<string, Trial>} */
-  const trials = new Map(changes.map((change) => [keyOf(change), { change, cell: null, changes: null }]));
+  const trials = new Map(
+    changes.map((change) => [keyOf(change), { change, cell: null, changes: null, results: null }]),
+  );
   tell(trials);
   const ticket = await api.createMatrix(matrixOf(document, changes));
   for (let isAtWork = true; isAtWork && !signal.aborted; ) {
@@ -91,5 +106,46 @@ export async function tryAll(document, changes, tell, signal) {
     }
     if (isAtWork) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+  for (const trial of trials.values()) {
+    const { change, cell, changes: found } = trial;
+    const isCandidate = found?.vanished.length && !found.is_worse && !found.fixed.length;
+    if (signal.aborted || !isCandidate || !cell?.id || !mayWriteOther(change)) continue;
+    trial.results = await compareResults(cell.id, document.id, signal);
+    tell(trials);
+  }
   if (signal.aborted) await api.cancelMatrix(ticket.id);
+}
+
+/**
+ * Compare what the kernels of two compilations write, in the interpreter.
+ * @param {string} compilation @param {string} original @param {AbortSignal} signal @returns {Promise<Results>}
+ */
+async function compareResults(compilation, original, signal) {
+  const fields = /** @type {Run} */ ({ device: "interpreter", measures: ["check"] });
+  try {
+    const { id } = await api.startRun(compilation, fields, { isBatch: true }, original);
+    let run = await api.run(id, compilation);
+    while (UNFINISHED.includes(run.status) && !signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      run = await api.run(id, compilation);
+    }
+    if (!run.measurements.some(({ name }) => name === "check"))
+      return notCompared(run.diagnostics.find(({ severity }) => severity === "error")?.message ?? run.status);
+    return resultsOf(/** @type {Check} */ (await api.measurement(id, "check")));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return notCompared(error.problem.detail);
+  }
+}
+
+/** @param {Check} check @returns {Results} */
+export function resultsOf({ reason, outputs }) {
+  if (reason) return notCompared(reason);
+  const isOther = outputs.some(({ matches }) => !matches);
+  return { isOther, words: isOther ? "other results" : "same results" };
+}
+
+/** @param {string} reason @returns {Results} */
+function notCompared(reason) {
+  return { isOther: false, words: `results not compared: ${reason}` };
 }

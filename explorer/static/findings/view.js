@@ -30,6 +30,8 @@ const VERDICTS = {
   stays: "the finding stays",
   partial: "the grid of the script does not follow",
   worse: "other findings appear",
+  running: "the interpreter compares the results",
+  other: "the kernel writes other results",
   proven: "proven in the compiler",
 };
 
@@ -143,10 +145,11 @@ class FindingsView extends Pane {
   trial(finding, change) {
     const cell = this.trials.get(keyOf(change))?.cell;
     const verdict = this.verdict(finding, change);
+    const results = verdict === "proven" ? this.trials.get(keyOf(change))?.results?.words : "";
     const id = cell?.state === "complete" ? cell.id : null;
     const { result } = store.state;
     const figures = result && cell?.metrics ? differencesOf(figuresOf(result.document), cell.metrics) : [];
-    return html`<li class="is-${verdict}"><b>${marked(change.text)}</b> <span class="finding-more">${VERDICTS[verdict]}</span>
+    return html`<li class="is-${verdict}"><b>${marked(change.text)}</b> <span class="finding-more">${VERDICTS[verdict]}${results ? `, ${results}` : ""}</span>
       ${
         verdict === "proven"
           ? html`<button type="button" class="button small" @click=${() => this.apply(change)}>Apply</button>`

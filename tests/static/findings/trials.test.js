@@ -2,7 +2,7 @@ import "../browser.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { applied, changesOf, keyOf, matrixOf, verdictOf } = await import(
+const { applied, changesOf, keyOf, matrixOf, resultsOf, verdictOf } = await import(
   "../../../explorer/static/findings/trials.js"
 );
 
@@ -27,10 +27,10 @@ test("a change that several findings propose is tried once", () => {
   assert.notEqual(keyOf(WARPS), keyOf(BLOCK));
 });
 
-test("a change is proven if its finding vanishes and nothing becomes worse", () => {
+test("a change is proven if its finding vanishes, nothing becomes worse, and the results stay", () => {
   const spills = finding("spills");
-  /** @param {Partial<Trial["changes"]> | null} changes @param {string} [state] */
-  const verdict = (changes, state = "complete") =>
+  /** @param {Partial<Trial["changes"]> | null} changes @param {string} [state] @param {Partial<Trial>} [more] */
+  const verdict = (changes, state = "complete", more = {}) =>
     verdictOf(
       spills,
       /** @type {Trial} */ (
@@ -45,6 +45,8 @@ test("a change is proven if its finding vanishes and nothing becomes worse", () 
             is_worse: false,
             ...changes,
           },
+          results: null,
+          ...more,
         })
       ),
     );
@@ -55,6 +57,26 @@ test("a change is proven if its finding vanishes and nothing becomes worse", () 
   assert.equal(verdict({ vanished: [spills] }), "proven");
   assert.equal(verdict({ vanished: [spills], is_worse: true }), "worse");
   assert.equal(verdict({ vanished: [spills], is_worse: true, fixed: ["BM"] }), "partial");
+  for (const change of [BLOCK, LOOP]) {
+    assert.equal(verdict({ vanished: [spills] }, "complete", { change }), "running");
+    for (const isOther of [true, false]) {
+      const results = { isOther, words: "" };
+      const expected = isOther ? "other" : "proven";
+      assert.equal(verdict({ vanished: [spills] }, "complete", { change, results }), expected);
+    }
+  }
+});
+
+test("results are the same if all outputs match, and not compared if there is a reason", () => {
+  /** @param {string} reason @param {...boolean} matches */
+  const results = (reason, ...matches) =>
+    resultsOf(/** @type {never} */ ({ reason, outputs: matches.map((each) => ({ matches: each })) }));
+  assert.deepEqual(results("", true, true), { isOther: false, words: "same results" });
+  assert.deepEqual(results("", true, false), { isOther: true, words: "other results" });
+  assert.deepEqual(results("It is long."), {
+    isOther: false,
+    words: "results not compared: It is long.",
+  });
 });
 
 test("the matrix compiles the request of the result with each change", () => {
