@@ -154,7 +154,8 @@ class _Names:
 
     def strided(self, index: ast.expr, product: ast.expr) -> tuple[ast.expr, str] | None:
         """Return the elements of a block and their number, if `product` is their product with the number of
-        values of `index`."""
+        values of `index`.
+        """
         if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
             return None
         for elements, count in ((product.left, product.right), (product.right, product.left)):
