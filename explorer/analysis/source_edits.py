@@ -83,8 +83,8 @@ class EditableSource:
         """Give the programs or turns of a kernel consecutive elements, where each takes every n-th element.
 
         `i + tl.arange(0, N) * n` becomes `i * N + tl.arange(0, N)` if `i` counts from 0 to n: the number of
-        the program, or the variable of a loop. `counts` are the values of integer arguments in the launch. All
-        offsets together stay the same, but not the offsets of one program.
+        the program, or the variable of a loop. `counts` are the values of integer arguments in the launch.
+        All offsets together stay the same, but not the offsets of one program.
         """
         function = next((n for n in self._nodes if isinstance(n, ast.FunctionDef) and n.name == kernel), None)
         if function is None:
@@ -153,8 +153,9 @@ class _Names:
         self._values = {name: found[0] for name, found in values.items() if len(found) == 1}
 
     def strided(self, index: ast.expr, product: ast.expr) -> tuple[ast.expr, str] | None:
-        """Return the elements of a block and their number, if `product` is their product with the number of
-        values of `index`.
+        """Return the elements of a block and their number.
+
+        Return None unless `product` is their product with the number of values of `index`.
         """
         if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
             return None

@@ -123,7 +123,7 @@ class _Search:
         return is_proven
 
     def _run(self, compilation: str) -> tuple[str, float | None]:
-        """Run a kernel. Return whether it writes what the first kernel writes, and its time in nanoseconds."""
+        """Run a kernel. Return whether it writes what the first one writes, and its time in nanoseconds."""
         measures = ["check", "time"] if self._device == "gpu" else ["check"]
         fields = {"device": self._device, "measures": measures}
         try:
