@@ -79,36 +79,37 @@ class EditableSource:
             return None
         return self._replaced(line, end, end, f".to({language}.int64)")
 
-    def in_blocks(self, kernel: str, counts: Mapping[str, int], grid: Sequence[int]) -> Iterator[LineEdit]:
+    def in_blocks(
+        self, kernel: str, counts: Mapping[str, int], grid: Sequence[int]
+    ) -> Iterator[tuple[str, list[LineEdit]]]:
         """Give the programs or turns of a kernel consecutive elements, where each takes every n-th element.
 
         `i + tl.arange(0, N) * n` becomes `i * N + tl.arange(0, N)` if `i` counts from 0 to n: the number of
         the program, or the variable of a loop. `counts` are the values of integer arguments in the launch.
-        All offsets together stay the same, but not the offsets of one program.
+        All offsets together stay the same, but not the offsets of one program. Yield each new expression with
+        all lines that have it.
         """
         function = next((n for n in self._nodes if isinstance(n, ast.FunctionDef) and n.name == kernel), None)
         if function is None:
             return
         names = _Names(function, counts, grid)
+        found: dict[str, dict[int, list[tuple[int, int]]]] = {}
         for node in ast.walk(function):
-            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
-                continue
-            first = node.left
-            if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add):
-                first = first.right
-            for index, product in ((first, node.right), (node.right, node.left)):
-                found = names.strided(index, product)
-                if found is None or index.lineno != product.end_lineno or index.end_lineno != product.lineno:
-                    continue
-                elements, size = found
+            for index, product in _sums(node):
+                text = names.in_blocks(index, product)
                 start = min(index.col_offset, product.col_offset)
                 end = max(index.end_col_offset or 0, product.end_col_offset or 0)
-                between = self._lines[index.lineno - 1][start:end]
-                if between.count(b"(") != between.count(b")"):
-                    continue
-                text = f"{ast.unparse(index)} * {size} + {ast.unparse(elements)}"
-                yield self._replaced(index.lineno, start, end, text)
-                break
+                is_in_line = index.lineno == product.lineno == index.end_lineno == product.end_lineno
+                if text and is_in_line and _is_balanced(self._lines[index.lineno - 1][start:end]):
+                    found.setdefault(text, {}).setdefault(index.lineno, []).append((start, end))
+        for text, places in found.items():
+            edits = []
+            for line, ranges in sorted(places.items()):
+                changed = self._lines[line - 1]
+                for start, end in sorted(ranges, reverse=True):
+                    changed = changed[:start] + text.encode() + changed[end:]
+                edits.append(LineEdit(line, changed.decode("utf-8", "replace")))
+            yield text, edits
 
     def _replaced(self, line: int, start: int, end: int, text: str) -> LineEdit:
         """Return a line with other text in place of a range of bytes."""
@@ -152,18 +153,19 @@ class _Names:
                 values.setdefault(node.target.id, []).append(node.target)
         self._values = {name: found[0] for name, found in values.items() if len(found) == 1}
 
-    def strided(self, index: ast.expr, product: ast.expr) -> tuple[ast.expr, str] | None:
-        """Return the elements of a block and their number.
+    def in_blocks(self, index: ast.expr, product: ast.expr) -> str:
+        """Return the sum of an index and a product with the elements of a block in their place.
 
-        Return None unless `product` is their product with the number of values of `index`.
+        Return "" unless the elements are multiplied by the number of values of the index.
         """
-        if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
-            return None
-        for elements, count in ((product.left, product.right), (product.right, product.left)):
-            call = self._value(elements)
-            if _is_call(call, "arange") and len(call.args) == 2 and ast.unparse(call.args[0]) == "0":
-                return (elements, ast.unparse(call.args[1])) if self._counts_to(index, count) else None
-        return None
+        if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+            for elements, count in ((product.left, product.right), (product.right, product.left)):
+                call = self._value(elements)
+                if not _is_call(call, "arange") or [ast.unparse(each) for each in call.args[:-1]] != ["0"]:
+                    continue
+                if self._counts_to(index, count):
+                    return f"{ast.unparse(index)} * {ast.unparse(call.args[1])} + {ast.unparse(elements)}"
+        return ""
 
     def _counts_to(self, index: ast.expr, count: ast.expr) -> bool:
         """Return whether an index has the values from 0 to `count`."""
@@ -181,6 +183,20 @@ class _Names:
     def _value(self, node: ast.expr) -> ast.expr:
         """Return what a name stands for; other expressions as they are."""
         return self._values.get(node.id, node) if isinstance(node, ast.Name) else node
+
+
+def _sums(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the neighboring terms of a sum, in both orders."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        first = node.left
+        if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add):
+            first = first.right
+        yield first, node.right
+        yield node.right, first
+
+
+def _is_balanced(text: bytes) -> bool:
+    return text.count(b"(") == text.count(b")")
 
 
 def _is_call(node: ast.expr, name: str) -> TypeGuard[ast.Call]:

@@ -86,8 +86,19 @@ def kernel(x, n, steps, N: tl.constexpr):
 )
 def test_offsets_in_blocks(before, after):
     source = EditableSource(KERNEL.replace("OFFSETS", before))
-    found = list(source.in_blocks("kernel", {"n": 64, "steps": 3}, (64, 1, 1)))
-    assert [each.text.strip() for each in found] == ([] if after is None else [after])
+    found = [edits for _, edits in source.in_blocks("kernel", {"n": 64, "steps": 3}, (64, 1, 1))]
+    assert [[each.text.strip() for each in edits] for edits in found] == ([] if after is None else [[after]])
+
+
+def test_equal_offsets_change_together():
+    both = "z = tl.load(x + i + lanes * steps) + tl.load(y + i + lanes * steps)"
+    source = EditableSource(KERNEL.replace("OFFSETS", f"{both}\n        w = i + lanes * steps"))
+    ((text, edits),) = source.in_blocks("kernel", {}, (1,))
+    assert text == "i * N + lanes"
+    assert [each.text.strip() for each in edits] == [
+        "z = tl.load(x + i * N + lanes) + tl.load(y + i * N + lanes)",
+        "w = i * N + lanes",
+    ]
 
 
 @pytest.mark.parametrize("head", ["", "import triton\n", "def f(:\n"])

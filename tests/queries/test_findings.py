@@ -203,8 +203,8 @@ def test_changes_of_the_source_are_proposed_and_remove_the_finding(
 ):
     (finding, *_) = (each for each in find(source)["findings"] if each["rule"] == rule)
     for change in finding["changes"]:
-        (edit,) = (LineEdit(each["line"], each["text"]) for each in change["edits"])
-        records = compiled(source), compiled(edited(source, [edit]))
+        edits = [LineEdit(each["line"], each["text"]) for each in change["edits"]]
+        records = compiled(source), compiled(edited(source, edits))
         answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
         assert rule in {each["rule"] for each in answer["vanished"]}
         assert answer["appeared"] == []

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import edit_of, larger_blocks
+from explorer.queries.findings.changes import larger_blocks
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
 from explorer.queries.layout_accesses import AccessRow
-from explorer.queries.why_facts import code
+from explorer.queries.why_facts import code, listed
 
 TITLE = "Sectors of memory that are used"
 #: Accesses that use a larger share of their sectors are no finding.
@@ -58,8 +58,9 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
             for each in specialized.arguments
             if isinstance(each.value, int) and not isinstance(each.value, bool)
         }
-        for edit in case.editable.in_blocks(case.record.kernel or "", counts, specialized.grid):
-            yield edit_of(edit)
+        for text, edits in case.editable.in_blocks(case.record.kernel or "", counts, specialized.grid):
+            lines = listed([str(each.line) for each in edits])
+            yield Change(f"Line{'s' * (len(edits) > 1)} {lines}: `{text}`", edits=tuple(edits))
 
 
 def _cause(access: AccessRow) -> tuple[str, str]:
