@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from explorer.examples import load_examples
-from explorer.model import Request, Run, to_plain
+from explorer.model import Original, Request, Run, to_plain
 from explorer.runner.profilers import nsight_compute
 
 pytestmark = [
@@ -243,6 +243,26 @@ def test_what_nothing_has_set_is_said_and_is_the_same_in_every_run():
     assert warning["severity"] == "warning" and warning["message"].startswith("x is uninitialized, before")
     assert documents["check"]["outputs"][0]["matches"]
     assert perform(UNSET, "check")[0]["check"] == documents["check"]
+
+
+@pytest.mark.parametrize(("changed", "matches"), [("y + x", True), ("x - y", False)])
+def test_the_results_of_another_form_of_the_kernel_are_the_reference(changed, matches):
+    source = SOURCES["vector_add"]
+    assert source.count("x + y, mask=mask") == 1
+    other = source.replace("x + y, mask=mask", f"{changed}, mask=mask")
+    documents, _ = perform(other, "check", original=Original(source))
+    (output,) = documents["check"]["outputs"]
+    assert (documents["check"]["reference"], output["matches"]) == ("the original kernel", matches)
+
+
+def test_options_of_a_compilation_are_the_options_of_its_run():
+    body = json.loads(request(SOURCES["vector_add"], ["time"]))
+    encoded = json.dumps({**body, "options": {"num_warps": 8}})
+    command = [sys.executable, "-m", "explorer.runner"]
+    done = subprocess.run(command, cwd=ROOT, input=encoded, capture_output=True, text=True, timeout=200)
+    events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    (launch,) = [each for each in events if each.get("name") == "launch"]
+    assert json.loads(launch["document"])["options"]["num_warps"] == 8
 
 
 def test_a_configuration_that_fails_costs_its_row_and_the_measures_after_it():

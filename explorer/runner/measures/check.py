@@ -72,16 +72,16 @@ def _check_original(context: MeasureContext, launch: CapturedLaunch, original: O
         constants=original.constants,
     )
     capture_context = launch.capture_context
-    one = launch.results() if isinstance(launch, InterpretedLaunch) else _copied(launch.results())
+    one = _copied(launch.results())
     other = capture(request, context.run, capture_context.target, _ignore, capture_context.progress)
+    user_source.register_script(context.request.source, context.request.path, context.request.files)
     if any(
         _is_partial(each) and each.counter.has_atomics
         for each in (launch, other)
         if isinstance(each, InterpretedLaunch)
     ):
         return Check("Programs that were not run add to the results. Reduce the sizes.", _ORIGINAL)
-    user_source.register_script(context.request.source, context.request.path, context.request.files)
-    results = other.results()
+    results = _copied(other.results())
     outputs = []
     for name in dict.fromkeys((*_written(launch), *_written(other))):
         if name not in results or name not in one or results[name].shape != one[name].shape:
@@ -97,6 +97,7 @@ def _check_original(context: MeasureContext, launch: CapturedLaunch, original: O
 
 
 def _copied(results: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return copies: the next launch writes into the tensors of this one."""
     return {name: tensor.clone() for name, tensor in results.items()}
 
 
