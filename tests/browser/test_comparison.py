@@ -48,9 +48,9 @@ def compiled(server: str, **body: object) -> str:
     return ticket["id"]
 
 
-def matmul(server: str, warps: int, target: str = "cuda:90") -> str:
+def matmul(server: str, warps: int = 4, target: str = "cuda:90", **options: int) -> str:
     source = next(example.source for example in load_examples() if example.name == "matmul")
-    return compiled(server, source=source, target=target, options={"num_warps": warps})
+    return compiled(server, source=source, target=target, options={"num_warps": warps, **options})
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +102,23 @@ def test_what_differs_is_said_in_brief(visitor: Visitor, pair: str) -> None:
     expect(page).to_have_url(re.compile("#passes&all$"))
     expect(rows).not_to_have_count(shown)
     assert rows.count() > shown
+
+
+@pytest.mark.nightly
+def test_findings_that_appeared_and_vanished_are_listed(visitor: Visitor, server: str, pair: str) -> None:
+    page = visitor()
+    pipelined, serial = matmul(server), matmul(server, num_stages=1)
+    findings = page.get_by_role("region", name="Findings")
+    page.goto(f"/compare/{pipelined}..{serial}")
+    loop = findings.get_by_role("listitem").filter(has_text="waits for its own loads")
+    expect(loop).to_have_text(re.compile(r"^\s*appeared .+ starts ahead\.\s+warning\s+line 63\s*$"))
+    expect_accessible(page, "comparison-findings")
+    expect(loop.get_by_role("link")).to_have_attribute("href", f"/k/{serial}#panes=findings&pin=63")
+    page.keyboard.press("s")
+    expect(loop).to_contain_text("vanished")
+    expect(loop.get_by_role("link")).to_have_attribute("href", f"/k/{serial}#panes=findings&pin=63")
+    page.goto(pair)
+    expect(findings).to_contain_text("No finding appeared or vanished.")
 
 
 @pytest.mark.nightly

@@ -27,11 +27,7 @@ class ComparisonBrief extends ComparisonPart {
   /** The server's answers for both results: the instruction mix, the buffers and the runs. */
   sides = new Loaded(
     this,
-    () => {
-      const { comparison } = this;
-      if (!comparison || !isOver(comparison.before) || !isOver(comparison.after)) return null;
-      return [comparison.before.id, comparison.after.id];
-    },
+    () => this.finished,
     (...ids) =>
       Promise.all(
         // The queries have no answer for a result without a binary or without shared memory.
@@ -50,7 +46,11 @@ class ComparisonBrief extends ComparisonPart {
   render() {
     const { comparison } = this;
     if (!comparison) return nothing;
-    return html`<div class="brief"><comparison-parting></comparison-parting>${resources(comparison)}${this.more()}${pipelines(comparison)}</div>`;
+    const hasFindings = [comparison.before, comparison.after].every(({ status }) => status === "complete");
+    if (hasFindings) void import("./finding_changes.js");
+    return html`<div class="brief"><comparison-parting></comparison-parting>${
+      hasFindings ? html`<comparison-findings></comparison-findings>` : nothing
+    }${resources(comparison)}${this.more()}${pipelines(comparison)}</div>`;
   }
 
   /** Runs, memory and instructions of both. */

@@ -4,6 +4,7 @@
  */
 import { LitElement } from "lit";
 import { follow } from "../core/pane.js";
+import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
 
 export class ComparisonPart extends LitElement {
@@ -20,6 +21,13 @@ export class ComparisonPart extends LitElement {
   /** The comparison; null: it is not there yet. */
   get comparison() {
     return store.state.comparison;
+  }
+
+  /** The ids of both results; null: they are not finished. @returns {[string, string] | null} */
+  get finished() {
+    const { comparison } = this;
+    if (!comparison || !isOver(comparison.before) || !isOver(comparison.after)) return null;
+    return [comparison.before.id, comparison.after.id];
   }
 
   /** The page's style sheet applies: there is no shadow root. @override */

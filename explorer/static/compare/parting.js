@@ -5,7 +5,6 @@
  */
 import { get } from "../core/api.js";
 import { Loaded } from "../core/pane.js";
-import { isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
 import { marked } from "../glossary/marks.js";
 import { ComparisonPart } from "./part.js";
@@ -13,11 +12,7 @@ import { ComparisonPart } from "./part.js";
 class ComparisonParting extends ComparisonPart {
   explanation = new Loaded(
     this,
-    () => {
-      const { comparison } = this;
-      if (!comparison || !isOver(comparison.before) || !isOver(comparison.after)) return null;
-      return [comparison.before.id, comparison.after.id];
-    },
+    () => this.finished,
     /** @returns {Promise<ExplanationDocument>} */
     (before, after) => get(`/compilations/${before}/compare/${after}/explanation`),
   );

@@ -19,11 +19,7 @@ class ComparisonPasses extends ComparisonPart {
   /** The changes of the passes, by ID of the result. Without the counts, the table still has its other columns. */
   counts = new Loaded(
     this,
-    () => {
-      const { comparison } = this;
-      if (!comparison || !isOver(comparison.before) || !isOver(comparison.after)) return null;
-      return [comparison.before.id, comparison.after.id];
-    },
+    () => this.finished,
     async (...ids) =>
       new Map(
         await Promise.all(
