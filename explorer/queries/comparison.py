@@ -23,6 +23,7 @@ from explorer.model.languages import find_language
 from explorer.model.metrics import Verdict, find_metric
 from explorer.pipeline.stages import STAGES
 from explorer.queries.line_diff import DiffDocument
+from explorer.queries.pass_language import pass_language
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.store import PassEntry, Record, Status
 from explorer.store.address import digest_of
@@ -181,21 +182,17 @@ def source_diff(before: Record, after: Record) -> DiffDocument:
 def stage_diff(before: Record, after: Record, name: str, other: str | None = None) -> DiffDocument:
     """Compare stage `name` of `before` with stage `other` of `after`, by default the same.
 
-    A stage that a side does not have is empty there.
+    The name of a module after a pass is allowed, too. A stage that a side does not have is empty there.
 
     Raises:
         NotFound: neither side has the stage.
     """
-    other = other or name
-    sides = ((before, before.result.stages.get(name)), (after, after.result.stages.get(other)))
-    if all(stage is None for _, stage in sides):
+    sides = _text(before, name), _text(after, other or name)
+    if not any(language for _, language in sides):
         before.stage(name)
-    before_text, after_text = ("" if stage is None else record.text(stage.text) for record, stage in sides)
-    before_stable, after_stable = (
-        "" if stage is None else without_unstable(text, stage.language)
-        for text, (_, stage) in zip((before_text, after_text), sides, strict=True)
-    )
-    languages = {stage.language for _, stage in sides if stage}
+    (before_text, _), (after_text, _) = sides
+    before_stable, after_stable = (without_unstable(*side) for side in sides)
+    languages = {language for _, language in sides if language}
     allowed = {find_language(name).renaming for name in languages}
     return DiffDocument.of(
         before_text,
@@ -204,6 +201,20 @@ def stage_diff(before: Record, after: Record, name: str, other: str | None = Non
         max(languages),
         stable=(before_stable, after_stable),
     )
+
+
+def module_name(index: int) -> str:
+    """Return the name of the module after a pass."""
+    return f"pass-{index}"
+
+
+def _text(record: Record, name: str) -> tuple[str, str]:
+    """Return the text of a stage, or the module after a pass, and its language; empty: there is none."""
+    stage = record.result.stages.get(name)
+    if stage is not None:
+        return record.text(stage.text), stage.language
+    index = next((each for each in record.result.passes if module_name(each) == name), None)
+    return ("", "") if index is None else (record.text_after_pass(index), pass_language(record, index))
 
 
 def _side(record: Record) -> SideDocument:
@@ -429,7 +440,7 @@ STAGE_DIFF = Query(
     document=DiffDocument,
     find=_find_stage_diff,
     parameters=(
-        Parameter("name", str, "The stage of the first compilation."),
+        Parameter("name", str, "The stage of the first compilation, or `pass-3`: the module after pass 3."),
         Parameter("other", str, "The stage of the second compilation, if it is a different stage."),
     ),
     saved=nothing_saved,

@@ -10,8 +10,9 @@ from __future__ import annotations
 import msgspec
 
 from explorer.analysis.diff.stable import in_one_notation
+from explorer.analysis.diff.values import alias_meanings, with_meanings
 from explorer.errors import NotFound
-from explorer.queries.comparison import PassPairDocument, pass_pairs, stage_diff
+from explorer.queries.comparison import PassPairDocument, module_name, pass_pairs, stage_diff
 from explorer.queries.line_diff import DiffDocument
 from explorer.queries.pass_language import pass_language
 from explorer.queries.query import Query, Subject, nothing_saved
@@ -37,7 +38,8 @@ class DivergenceDocument(msgspec.Struct, frozen=True):
     side is null. It is null if the modules are equal after all passes. `stage` is the stage of the pass, or,
     if the modules are equal, the first stage whose text differs; null: all are equal. The numbers and lines
     compare the modules after the first common pass from there on, or the texts of the stage, `kinds` by the
-    kind of operation. Only the first lines are listed.
+    kind of operation. Only the first lines are listed, with aliases resolved. `before_text` and `after_text`
+    are the names of these modules or texts for `stage_diff`; "" if all are equal.
     """
 
     last_equal: PassPairDocument | None
@@ -49,20 +51,23 @@ class DivergenceDocument(msgspec.Struct, frozen=True):
     added: list[str]
     removed: list[str]
     kinds: list[KindCount]
+    before_text: str = ""
+    after_text: str = ""
 
 
 def find_divergence(before: Record, after: Record) -> DivergenceDocument:
     """Find the point where two compilations diverge."""
     pairs = pass_pairs(before, after)
     place, parting, texts = _last_different(before, after, pairs)
-    if parting is None or texts is None:
+    if parting is None or texts is None or parting.before is None or parting.after is None:
         return _of_stages(before, after, pairs[-1] if pairs else None)
     between = pairs[place + 1 : pairs.index(parting)]
     # A pass that only one pipeline has changed the module before the first pass that both have.
     alone = [each for each in between if _is_alone(each) and _is_changed(each)]
     equal = [each for each in pairs[: place + 1] if not _is_alone(each)]
     first = alone[0] if alone else parting
-    return _document(equal[-1] if equal else None, first, first.stage, *texts)
+    names = module_name(parting.before.index), module_name(parting.after.index)
+    return _document(equal[-1] if equal else None, first, first.stage, *texts, names)
 
 
 _Texts = tuple[DiffDocument, str, str]
@@ -116,7 +121,7 @@ def _of_stages(before: Record, after: Record, last: PassPairDocument | None) -> 
             diff = stage_diff(before, after, name)
             if diff.operations_added or diff.operations_removed:
                 old, new = (each.text(each.result.stages[name].text) for each in (before, after))
-                return _document(last, None, name, diff, old, new)
+                return _document(last, None, name, diff, old, new, (name, name))
     return DivergenceDocument(last, None, None, 0, 0, 0, [], [], [])
 
 
@@ -127,6 +132,7 @@ def _document(
     diff: DiffDocument,
     old: str,
     new: str,
+    names: tuple[str, str],
 ) -> DivergenceDocument:
     moved_from = {move.before_line for move in diff.moves}
     moved_to = {move.after_line for move in diff.moves}
@@ -147,12 +153,16 @@ def _document(
             )
             for kind in diff.kinds
         ],
+        before_text=names[0],
+        after_text=names[1],
     )
 
 
 def _lines(text: str, numbers: set[int]) -> list[str]:
     lines = text.split("\n")
-    return [lines[number - 1].strip()[:_MOST_CHARACTERS] for number in sorted(numbers)[:_MOST_LINES]]
+    meanings = alias_meanings([f"{line}\n" for line in lines])
+    shown = (lines[number - 1].strip() for number in sorted(numbers)[:_MOST_LINES])
+    return [with_meanings(line, meanings)[:_MOST_CHARACTERS] for line in shown]
 
 
 def _is_alone(pair: PassPairDocument) -> bool:
@@ -172,7 +182,7 @@ QUERY = Query(
     about="pair",
     path="/divergence",
     summary="Find the first compiler pass after which the modules of two compilations differ for good.",
-    version=2,
+    version=3,
     document=DivergenceDocument,
     find=_find,
     saved=nothing_saved,

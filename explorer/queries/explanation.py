@@ -27,7 +27,9 @@ from explorer.queries.why_facts import Basis, code, counted, listed
 from explorer.store import Record
 
 _MOST_KINDS = 5
-_MOST_CHARACTERS = 140
+_MOST_CHARACTERS = 240
+#: How much of an operation is shown before the first difference.
+_MOST_EQUAL = 160
 
 
 class ExplanationFact(msgspec.Struct, frozen=True):
@@ -91,7 +93,7 @@ def _which(pair: PassPairDocument) -> str:
 
 
 def _operations(document: DivergenceDocument) -> Iterator[ExplanationFact]:
-    show = f"stage={document.stage}"
+    show = f"stage={document.before_text}..{document.after_text}"
     for side, others, words in (("before", "after", "first"), ("after", "before", "second")):
         more = [each for each in document.kinds if getattr(each, side) > getattr(each, others)]
         more.sort(key=lambda each: getattr(each, others) - getattr(each, side))
@@ -102,13 +104,20 @@ def _operations(document: DivergenceDocument) -> Iterator[ExplanationFact]:
             )
             yield ExplanationFact(f"There, the {words} has {names}.", "observed", show)
     if document.added and document.removed and all(each.before == each.after for each in document.kinds):
-        old, new = (code(lines[0][:_MOST_CHARACTERS]) for lines in (document.removed, document.added))
         count = counted(document.operations_added, "operation")
-        yield ExplanationFact(
-            f"There, {count} of the same kinds differ in types or attributes: {old} became {new}.",
-            "observed",
-            show,
-        )
+        text = f"There, {count} of the same kinds differ in types or attributes{_example(document)}."
+        yield ExplanationFact(text, "observed", show)
+
+
+def _example(document: DivergenceDocument) -> str:
+    """Return the first operations that differ as they are written, from shortly before the difference."""
+    for lines in zip(document.removed, document.added, strict=False):
+        if lines[0] != lines[1]:
+            different = (place for place, (old, new) in enumerate(zip(*lines, strict=False)) if old != new)
+            first = max(0, next(different, 0) - _MOST_EQUAL)
+            shown = (("…" if first else "") + each[first:][:_MOST_CHARACTERS] for each in lines)
+            return f": {' became '.join(map(code, shown))}"
+    return ""
 
 
 def _effects(document: DivergenceDocument, resources: list[ResourceDocument]) -> Iterator[ExplanationFact]:
@@ -143,7 +152,7 @@ QUERY = Query(
     about="pair",
     path="/explanation",
     summary="Why two compilations differ, in words: the first pass that differs, operations and resources.",
-    version=1,
+    version=2,
     document=ExplanationDocument,
     find=_find,
     saved=nothing_saved,

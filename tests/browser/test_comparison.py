@@ -122,6 +122,27 @@ def test_findings_that_appeared_and_vanished_are_listed(visitor: Visitor, server
 
 
 @pytest.mark.nightly
+def test_the_parting_pass_is_marked_and_opens_both_modules(visitor: Visitor, server: str) -> None:
+    page = visitor()
+    page.goto(f"/compare/{matmul(server)}..{matmul(server, num_stages=1)}#passes")
+    parting = page.get_by_role("row").filter(has_text="parts them")
+    expect(parting).to_contain_text("num-stages 3 → 1")
+    parting.get_by_role("link", name="tritongpu-assign-latencies parts them").click()
+    expect(page).to_have_url(re.compile(r"#stage=pass-\d+$"))
+    removed = column(page, "Before").locator(".is-removed", has_text="tt.latency")
+    expect(removed.first).to_be_visible()
+    expect(column(page, "After")).to_have_attribute(
+        "aria-label", re.compile("after tritongpu-assign-latencies")
+    )
+    expect(page.get_by_role("link", name=re.compile("^Passes"))).to_have_attribute("aria-current", "page")
+    expect_accessible(page, "comparison-view")
+    choice = page.get_by_role("combobox", name="Stage after")
+    choice.select_option(label=re.search(r"after tritongpu-pipeline \(\d+\)", choice.inner_text())[0])
+    expect(page).to_have_url(re.compile(r"#stage=pass-\d+\.\.pass-\d+$"))
+    expect(column(page, "After")).to_have_attribute("aria-label", re.compile("tritongpu-pipeline"))
+
+
+@pytest.mark.nightly
 def test_stages_are_shown_side_by_side(visitor: Visitor, pair: str) -> None:
     # A stage, with what differs in its lines.
     page = visitor()

@@ -101,6 +101,18 @@ def test_other_options_part_where_layouts_are_chosen(compile_source, explain, tr
     assert f"shared memory per block {old.shared_bytes:,} → {new.shared_bytes:,}, better" in texts
 
 
+def test_layouts_that_differ_are_written_in_full(compile_source, explain, vector_add):
+    old, new = (compile_source(vector_add, num_warps=each) for each in (4, 8))
+    (operations,) = [fact for fact in explain(old, new) if "differ in types or attributes" in fact["text"]]
+    before, after = re.findall(r"`([^`]+)`", operations["text"])
+    assert before != after
+    assert "warpsPerCTA = [4]" in before
+    assert before.replace("warpsPerCTA = [4]", "warpsPerCTA = [8]") == after
+    indices = re.fullmatch(r"stage=pass-(\d+)\.\.pass-(\d+)", operations["show"]).groups()
+    parting = [each.result.passes[int(index)].name for each, index in zip((old, new), indices, strict=True)]
+    assert parting == ["convert-triton-to-tritongpu"] * 2
+
+
 def test_two_versions_of_triton_and_a_result_with_itself(compile_source, explain):
     new, old = (compile_source(PRODUCT, "cuda:80", triton) for triton in TRITONS)
     facts = explain(old, new)

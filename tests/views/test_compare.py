@@ -108,6 +108,22 @@ def test_two_stages_of_one_compilation_are_compared(client, ticket):
     assert client.get(url.replace("ttgir", "nothing")).get_json()["lines_added"] == 0
 
 
+def test_modules_after_passes_are_compared(client, ticket, other, comparison):
+    pair = next(each for each in comparison["passes"] if each["stage"] == "ttgir")
+    indices = pair["before"]["index"], pair["after"]["index"]
+    url = f"{ticket['api']}/compare/{other['id']}/stages/pass-{indices[0]}?other=pass-{indices[1]}"
+    diff = client.get(url).get_json()
+    texts = [
+        client.get(f"{each['api']}/passes/{index}").text
+        for each, index in zip((ticket, other), indices, strict=True)
+    ]
+    lines = [sum(run[f"{side}_lines"] for run in diff["runs"]) for side in ("before", "after")]
+    assert lines == [len(text.splitlines()) for text in texts]
+    assert diff["operations_added"] == diff["operations_removed"] > 0
+    missing = client.get(f"{ticket['api']}/compare/{other['id']}/stages/pass-9999")
+    assert missing.status_code == 404
+
+
 def test_nobody_waits_for_the_lines_of_passes_to_be_counted(services, ticket, other, monkeypatch):
     """Counting lines takes longer than the rest of the comparison, so it must not happen here."""
 

@@ -394,5 +394,10 @@ def alias_meanings(lines: list[str]) -> dict[str, str]:
             meanings[name] = definition
             continue
         room -= length
-        meanings[name] = _ALIAS.sub(lambda match: meanings.get(match[0], match[0]), definition)
+        meanings[name] = with_meanings(definition, meanings)
     return meanings
+
+
+def with_meanings(text: str, meanings: dict[str, str]) -> str:
+    """Return a text with the definitions of aliases in place of the aliases."""
+    return _ALIAS.sub(lambda match: meanings.get(match[0], match[0]), text)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from explorer.analysis.diff.values import alias_meanings
+from explorer.analysis.diff.values import alias_meanings, with_meanings
 from explorer.model.answers import ModuleOrigins, Span
 
 _OPERATION = re.compile(r'^\s*(?:%[^=]*=\s*)?"?([a-z_][\w.]*)')
 _VALUE = re.compile(r"%[\w$.-]+(?::\d+|#\d+)?")
-_ALIAS = re.compile(r"[#!][A-Za-z_]\w*+(?!\.)")
 
 #: Lines by line.
 _Lines = Mapping[int, list[int]]
@@ -99,8 +98,7 @@ class ModuleText:
         """Return a line without the names of values, and with aliases resolved."""
         if self._meanings is None:
             self._meanings = alias_meanings([f"{line}\n" for line in self._lines])
-        meanings = self._meanings
-        return _ALIAS.sub(lambda found: meanings.get(found[0], found[0]), _VALUE.sub("%", self.text(line)))
+        return with_meanings(_VALUE.sub("%", self.text(line)), self._meanings)
 
     def _indent(self, line: int) -> int:
         text = self._lines[line - 1]

@@ -1,7 +1,7 @@
 /**
  * The view of a comparison, in the fragment of its address: nothing (the brief view), `#source`,
- * `#passes`, `#stage=ttgir` or `#stage=ttir..ttgir`, with `&unified` or `&split` and `&all` (also passes without
- * a change).
+ * `#passes`, `#stage=ttgir`, `#stage=ttir..ttgir` or `#stage=pass-3..pass-4` (the modules after these passes), with
+ * `&unified` or `&split` and `&all` (also passes without a change).
  *
  * @import { Form } from "./diff.js"
  *
@@ -56,6 +56,21 @@ export function go(changes) {
 export function comparedIds() {
   const [, before = "", after = ""] = /^\/compare\/([\w-]+)\.\.([\w-]+)/.exec(location.pathname) ?? [];
   return [before, after];
+}
+
+/** The name of the module after a pass, in place of a stage. @param {{index: number} | null | undefined} pass */
+export function moduleName(pass) {
+  return pass ? `pass-${pass.index}` : "";
+}
+
+/**
+ * The address of a comparison of two results. The result of the older version of Triton is before.
+ * @param {{id: string, triton: string | null}} one @param {{id: string, triton: string | null}} other
+ */
+export function orderedUrl(one, other) {
+  const isNewer =
+    one.triton && other.triton && one.triton.localeCompare(other.triton, "en", { numeric: true }) > 0;
+  return isNewer ? comparisonUrl(other.id, one.id) : comparisonUrl(one.id, other.id);
 }
 
 /** The address of a comparison. @param {string} before @param {string} after @param {View} [view] */

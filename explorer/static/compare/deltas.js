@@ -1,9 +1,9 @@
 /**
  * The difference of two values: by sign and word, never by color alone.
  *
- * @import { ComparisonDocument } from "../core/types.js"
+ * @import { ComparisonDocument, PassSide } from "../core/types.js"
  */
-import { duration } from "../core/format.js";
+import { duration, literal } from "../core/format.js";
 import { isOver } from "../core/status.js";
 import { html } from "../core/template.js";
 
@@ -41,6 +41,25 @@ export function durationDelta(before, after, what) {
 /** @param {number} before @param {number} after @param {keyof typeof NOISE} what */
 function isNoise(before, after, what) {
   return Math.abs(after - before) <= Math.max(NOISE[what] * Math.max(before, after), 1);
+}
+
+/**
+ * The options of a pass that differ, each with both values.
+ * @param {PassSide["options"]} before such as "num-stages=3" @param {PassSide["options"]} after
+ */
+export function otherOptions(before, after) {
+  const [old, now] = [before, after].map(
+    (options) => new Map(options.map((each) => splitOption(literal(each)))),
+  );
+  return [...new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])]
+    .filter((name) => old?.get(name) !== now?.get(name))
+    .map((name) => `${name} ${old?.get(name) ?? "none"} → ${now?.get(name) ?? "none"}`);
+}
+
+/** @param {string} option @returns {[string, string]} */
+function splitOption(option) {
+  const [name = "", ...value] = option.split("=");
+  return [name, value.join("=")];
 }
 
 /**

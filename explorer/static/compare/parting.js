@@ -28,7 +28,7 @@ class ComparisonParting extends ComparisonPart {
         <ul class="why-facts">${facts.map(
           ({ text, basis, show }) => html`<li class=${`is-${basis}`}>
             ${marked(text)} <small class="from">${basis}</small>
-            ${show ? html`<a href=${`#${show}`}>${WORDS[/** @type {keyof typeof WORDS} */ (show)] ?? "Show the stage"}</a>` : nothing}
+            ${show ? html`<a href=${`#${show}`}>${wordsOf(show)}</a>` : nothing}
           </li>`,
         )}</ul>
       </section>`,
@@ -36,6 +36,11 @@ class ComparisonParting extends ComparisonPart {
   }
 }
 
-const WORDS = { source: "Show the sources", passes: "Show the passes" };
+/** @param {string} show the view */
+function wordsOf(show) {
+  if (show === "source") return "Show the sources";
+  if (show === "passes") return "Show the passes";
+  return show.startsWith("stage=pass-") ? "Show both modules" : "Show the stage";
+}
 
 customElements.define("comparison-parting", ComparisonParting);

@@ -2,17 +2,17 @@
  * `<comparison-passes>`: both pipelines pass by pass. What each pass changed is counted when this part is
  * opened.
  *
- * @import { ComparisonDocument, PassChanges, PassPair, PassSide } from "../core/types.js"
+ * @import { ComparisonDocument, DivergenceDocument, PassChanges, PassPair, PassSide } from "../core/types.js"
  */
-import { api } from "../core/api.js";
-import { duration, literal, plural } from "../core/format.js";
+import { api, get } from "../core/api.js";
+import { duration, plural } from "../core/format.js";
 import { emptyPane, Loaded } from "../core/pane.js";
 import { hueClass, stageTitle } from "../core/stages.js";
 import { isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
-import { currentView, formatView, go } from "./address.js";
+import { currentView, formatView, go, moduleName } from "./address.js";
 import { passCounts } from "./change_counts.js";
-import { durationDelta, NOISE_WORDS, onlyOn } from "./deltas.js";
+import { durationDelta, NOISE_WORDS, onlyOn, otherOptions } from "./deltas.js";
 import { ComparisonPart } from "./part.js";
 
 class ComparisonPasses extends ComparisonPart {
@@ -34,6 +34,22 @@ class ComparisonPasses extends ComparisonPart {
       ),
   );
 
+  /** Where the results part. Without it, no pass is marked. */
+  divergence = new Loaded(
+    this,
+    () => this.finished,
+    /** @returns {Promise<DivergenceDocument>} */
+    (before, after) => get(`/compilations/${before}/compare/${after}/divergence`),
+  );
+
+  /** Where the results part, for the first pass after which the modules differ; null: it is not this pass. @param {PassPair} pair */
+  partingAt({ before, after }) {
+    const { answer } = this.divergence;
+    const first = answer?.first_different;
+    const isFirst = first && first.before?.index === before?.index && first.after?.index === after?.index;
+    return isFirst ? answer : null;
+  }
+
   /** @override */
   render() {
     const { comparison } = this;
@@ -46,7 +62,7 @@ class ComparisonPasses extends ComparisonPart {
           : "The passes have not run yet.",
       );
     const { all } = currentView();
-    const shown = all ? passes : passes.filter(isChanged);
+    const shown = all ? passes : passes.filter((pair) => isChanged(pair) || this.partingAt(pair));
     const count = (/** @type {PassPair["match"]} */ how) =>
       passes.filter(({ match }) => match === how).length;
     const facts = [
@@ -82,17 +98,26 @@ class ComparisonPasses extends ComparisonPart {
   /** @param {PassPair} pair @param {ComparisonDocument} comparison */
   row(pair, comparison) {
     const { before, after, match, renamed } = pair;
-    const [one, other] = [before, after].map((side) => side?.options.map(literal).join(", ") ?? "");
     const words = [
       match === "moved" && "at another place",
       renamed && "other name, same effect",
-      before && after && one !== other && "other options",
+      ...(before && after ? otherOptions(before.options, after.options) : []),
     ].filter(Boolean);
-    return html`<tr class=${before && after ? nothing : "is-alone"}>
-      <th scope="row" title=${pair.title}>${pair.name}${renamed ? html` → ${renamed}` : nothing}</th>
+    const parting = this.partingAt(pair);
+    const [one, other] = parting
+      ? [parting.before_text, parting.after_text]
+      : [moduleName(before), moduleName(after)];
+    const name = html`${pair.name}${renamed ? html` → ${renamed}` : nothing}${
+      parting ? html` <b class="parting">parts them</b>` : nothing
+    }`;
+    const href = formatView({ ...currentView(), show: "stage", before: one, after: other });
+    return html`<tr class="${before && after ? "" : "is-alone"} ${parting ? "is-parting" : ""}">
+      <th scope="row" title=${pair.title}>${
+        one && other ? html`<a class="stage-link" href=${href}>${name}</a>` : name
+      }</th>
       ${this.cells(pair.stage, pair.name, before, comparison.before.id)}
       ${this.cells(pair.stage, renamed || pair.name, after, comparison.after.id)}
-      <td class="number-cell" title=${one === other ? nothing : `${one} → ${other}`}>${
+      <td class="number-cell pass-words">${
         before && after
           ? durationDelta(before.milliseconds, after.milliseconds, "pass")
           : onlyOn(before, after, comparison)

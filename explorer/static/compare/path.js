@@ -56,7 +56,12 @@ class ComparisonPath extends ComparisonPart {
           stageTimes(pair),
         );
       })}
-      ${step("Passes", { show: "passes" }, areOver ? `${changed} changed` : "pending")}
+      ${step(
+        "Passes",
+        { show: "passes" },
+        areOver ? `${changed} changed` : "pending",
+        view.show === "passes" || (view.show === "stage" && view.after.startsWith("pass-")),
+      )}
     </ol>`;
   }
 

@@ -1,7 +1,7 @@
 /**
  * `<comparison-view>`: the view of two results that the address names: the summary, their passes, or two texts.
  *
- * @import { ComparisonDocument } from "../core/types.js"
+ * @import { ComparisonDocument, PassPair } from "../core/types.js"
  * @import { View } from "./address.js"
  */
 import { ApiError, api } from "../core/api.js";
@@ -11,7 +11,8 @@ import { StageContent } from "../core/result.js";
 import { hueClass, stageTitle } from "../core/stages.js";
 import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
-import { currentView, go } from "./address.js";
+import { PassContent } from "../panes/passes/pass_content.js";
+import { currentView, go, moduleName } from "./address.js";
 import "./brief.js";
 import { render } from "../core/template.js";
 import { changeCounts } from "./change_counts.js";
@@ -41,11 +42,14 @@ class ComparisonView extends HTMLElement {
     const view = currentView();
     const isText = view.show === "source" || view.show === "stage";
     if (!isText || !comparison) this.key = "";
-    const hue = view.show === "stage" ? hueClass(view.after) : "";
+    const pass = comparison && passOf(comparison, "after", view.after);
+    const hue = view.show === "stage" ? hueClass(pass?.stage ?? view.after) : "";
     this.className = `shows-${comparison ? view.show : "nothing"} ${hue}`;
     this.setAttribute(
       "aria-label",
-      { brief: "Summary", passes: "Passes", source: "Source", stage: stageTitle(view.after) }[view.show],
+      { brief: "Summary", passes: "Passes", source: "Source", stage: titleOf(comparison, "after", view) }[
+        view.show
+      ],
     );
     if (!comparison) {
       this.say(
@@ -77,20 +81,21 @@ class ComparisonView extends HTMLElement {
     const { before, after } = comparison;
     const rows =
       view.show === "stage"
-        ? [stageOf(comparison, "before", view.before), stageOf(comparison, "after", view.after)]
+        ? [textOf(comparison, "before", view.before), textOf(comparison, "after", view.after)]
         : [];
     this.drawTools(comparison, view);
+    const titles = [...new Set([titleOf(comparison, "before", view), titleOf(comparison, "after", view)])];
     if (view.show === "stage" && !rows[0] && !rows[1]) {
       this.key = "";
       this.replaceChildren(this.tools, this.message);
-      const names = [...new Set([view.before, view.after])].map(stageTitle).join(" and no ");
+      const names = titles.join(" and no ");
       this.message.replaceChildren(
         make(
           "p",
           {},
           isOver(before) && isOver(after)
             ? `These results have no ${names}.`
-            : `${stageTitle(view.after)} is not compiled yet.`,
+            : `${titles.at(-1)} is not compiled yet.`,
         ),
       );
       return;
@@ -114,14 +119,12 @@ class ComparisonView extends HTMLElement {
               new SourceContent(before.id, lines("before_lines")),
               new SourceContent(after.id, lines("after_lines")),
             ]
-          : [rows[0] && new StageContent(before.id, rows[0]), rows[1] && new StageContent(after.id, rows[1])];
+          : [
+              contentOf(before.id, rows[0], lines("before_lines")),
+              contentOf(after.id, rows[1], lines("after_lines")),
+            ];
       this.replaceChildren(this.tools, this.diff);
-      const title =
-        view.show === "source"
-          ? "Source"
-          : view.before === view.after
-            ? stageTitle(view.before)
-            : `${stageTitle(view.before)} and ${stageTitle(view.after)}`;
+      const title = view.show === "source" ? "Source" : titles.join(" and ");
       this.drawChanges(diff);
       const [first = null, second = null] = contents;
       this.diff.show({ texts: { title, before: first, after: second, diff }, form: currentView().form });
@@ -145,11 +148,21 @@ class ComparisonView extends HTMLElement {
         : null;
     /** @param {"before" | "after"} side */
     const choice = (side) => {
+      const passes = comparison.passes.filter((pair) => pair[side]);
+      const stages = passOf(comparison, side, view[side]) ? names : [...new Set([...names, view[side]])];
       const select = make(
         "select",
         { "aria-label": `Stage ${side}`, "data-key": side, onchange: () => go({ [side]: select.value }) },
-        ...[...new Set([...names, view[side]])].map((name) =>
-          make("option", { value: name }, stageTitle(name)),
+        ...stages.map((name) => make("option", { value: name }, stageTitle(name))),
+        ...[...new Set(passes.map(({ stage }) => stage))].map((stage) =>
+          make(
+            "optgroup",
+            { label: `On the way to ${stageTitle(stage)}` },
+            ...passes
+              .filter((pair) => pair.stage === stage)
+              .sort((one, other) => (one[side]?.index ?? 0) - (other[side]?.index ?? 0))
+              .map((pair) => make("option", { value: moduleName(pair[side]) }, afterPass(pair, side))),
+          ),
         ),
       );
       select.value = view[side];
@@ -226,11 +239,35 @@ class ComparisonView extends HTMLElement {
   }
 }
 
-/** @param {ComparisonDocument} comparison @param {"before" | "after"} side @param {string} name */
-function stageOf({ stages }, side, name) {
-  const pair = stages.find((each) => each.name === name);
+/** The pass after which a module is compared. @param {ComparisonDocument} comparison @param {"before" | "after"} side @param {string} name */
+function passOf({ passes }, side, name) {
+  return passes.find((pair) => pair[side] && moduleName(pair[side]) === name);
+}
+
+/** @param {PassPair} pair @param {"before" | "after"} side */
+function afterPass({ name, renamed, ...sides }, side) {
+  return `after ${(side === "after" && renamed) || name} (${sides[side]?.index})`;
+}
+
+/** @param {ComparisonDocument | null} comparison @param {"before" | "after"} side @param {View} view */
+function titleOf(comparison, side, view) {
+  const pass = comparison && passOf(comparison, side, view[side]);
+  return pass ? afterPass(pass, side) : stageTitle(view[side]);
+}
+
+/** A stage, or the pass after which the module is compared. @param {ComparisonDocument} comparison @param {"before" | "after"} side @param {string} name */
+function textOf(comparison, side, name) {
+  const pass = passOf(comparison, side, name);
+  if (pass) return pass[side];
+  const pair = comparison.stages.find((each) => each.name === name);
   const stage = pair?.[side];
   return pair && stage ? { name, title: pair.title, language: pair.language, url: "", ...stage } : null;
+}
+
+/** @param {string} id @param {ReturnType<typeof textOf> | undefined} row @param {number} lines */
+function contentOf(id, row, lines) {
+  if (!row) return null;
+  return "index" in row ? new PassContent(id, row.index, lines) : new StageContent(id, row);
 }
 
 customElements.define("comparison-view", ComparisonView);

@@ -30,6 +30,7 @@
  * @typedef {import("openapi").CheckedClaim} CheckedClaim
  * @typedef {import("openapi").Term} GlossaryTerm
  * @typedef {import("openapi").WhyDocument} WhyDocument
+ * @typedef {import("openapi").DivergenceDocument} DivergenceDocument
  * @typedef {import("openapi").ExplanationDocument} ExplanationDocument
  * @typedef {import("openapi").WhyFact} WhyFact
  * @typedef {import("openapi").WhyLink} WhyLink

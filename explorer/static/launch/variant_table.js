@@ -13,6 +13,7 @@
  *   matrix?: Draft[]}} Variants
  */
 import { LitElement } from "lit";
+import { orderedUrl } from "../compare/address.js";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError, api } from "../core/api.js";
 import { toast } from "../core/dom.js";
@@ -107,7 +108,10 @@ export class VariantTable extends LitElement {
         : failed
           ? plural(failed, "failure")
           : "";
-    const ids = this.ticked.flatMap((key) => outcomes.get(key)?.id ?? []);
+    const [one, other] = this.ticked.flatMap((key) => {
+      const id = outcomes.get(key)?.id;
+      return id ? [{ id, triton: rows.find((row) => row.key === key)?.draft.triton ?? null }] : [];
+    });
     const others = missing === rows.length ? "Compile all" : `Compile the other ${missing}`;
     return html`<div class="variant-bar">
       <button type="button" class="button small" ?hidden=${isRunning} ?disabled=${missing === 0}
@@ -117,8 +121,8 @@ export class VariantTable extends LitElement {
       <span role="status" class="progress-words">${words}</span>
       <button type="button" class="link" ?hidden=${!isRunning} @click=${() => cancelVariants(kind)}>Cancel</button>
       ${
-        ids.length === 2
-          ? html`<a class="button small" href="/compare/${ids[0]}..${ids[1]}">Compare</a>`
+        one && other
+          ? html`<a class="button small" href=${orderedUrl(one, other)}>Compare</a>`
           : html`<span class="hint" ?hidden=${isRunning || rows.length - missing < 2}>Tick two rows to compare
               them.</span>`
       }

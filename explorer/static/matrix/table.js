@@ -9,6 +9,7 @@
  * @import { Standing } from "./cells.js"
  */
 import { LitElement } from "lit";
+import { orderedUrl } from "../compare/address.js";
 import { html, live, nothing, styles } from "../core/template.js";
 import { nextOrder, sortedBy, tick } from "../launch/variant_rows.js";
 import { columnsOf, isIncomplete, progressWords, show, standings, stateOf, TIME, numberOf } from "./cells.js";
@@ -67,7 +68,10 @@ export class MatrixTable extends LitElement {
     const done = cells.filter(({ state }) =>
       ["complete", "failed", "kernels_found", "refused"].includes(state),
     ).length;
-    const ids = this.ticked.flatMap((index) => cells[Number(index)]?.id ?? []);
+    const [one, other] = this.ticked.flatMap((index) => {
+      const { id, triton = null } = cells[Number(index)] ?? {};
+      return id ? [{ id, triton }] : [];
+    });
     const request = (/** @type {string} */ what) => () => {
       this.problem = null;
       this.dispatchEvent(new CustomEvent(what));
@@ -79,8 +83,8 @@ export class MatrixTable extends LitElement {
       <button type="button" class="button small" ?hidden=${isAtWork || !isIncomplete(matrix)}
         @click=${request("matrix-compile")}>Compile the others</button>
       ${
-        ids.length === 2
-          ? html`<a class="button small primary" href="/compare/${ids[0]}..${ids[1]}">Compare the two</a>`
+        one && other
+          ? html`<a class="button small primary" href=${orderedUrl(one, other)}>Compare the two</a>`
           : html`<span class="hint">Tick two results to compare them.</span>`
       }
       <span class="matrix-files"><a href="${api}/table.md?links=1">Markdown</a>

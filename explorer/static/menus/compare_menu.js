@@ -6,7 +6,7 @@
  * @import { Column } from "../launch/variant_rows.js"
  */
 import { ApiError, api } from "../core/api.js";
-import { comparisonUrl, parseView } from "../compare/address.js";
+import { comparisonUrl, orderedUrl, parseView } from "../compare/address.js";
 import { toast } from "../core/dom.js";
 import { configColumns, configValue } from "../launch/config_variants.js";
 import { draftOf, requestOf } from "../launch/draft.js";
@@ -59,8 +59,8 @@ function choicesBeside({ document }) {
   const earlier = earlierVersions(document)
     .slice(0, MOST_VERSIONS)
     .map(
-      ({ id, title, facts, target, at }) =>
-        html`<a class="entry" href=${comparisonUrl(id, document.id)} title=${title}
+      ({ id, title, facts, target, triton, at }) =>
+        html`<a class="entry" href=${orderedUrl({ id, triton }, document)} title=${title}
           ><span>${facts || title}</span><small>${target}, ${ago(Date.now() - at)}</small></a
         >`,
     );
@@ -154,7 +154,7 @@ async function compareWith(draft) {
   try {
     const { id } = await api.compile(requestOf(draft));
     expectOwn(id);
-    location.assign(comparisonUrl(shown.id, id));
+    location.assign(orderedUrl(shown.document, { id, triton: draft.triton }));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     toast(`${error.problem.title}. ${error.problem.detail}`);

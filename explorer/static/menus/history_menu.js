@@ -5,7 +5,7 @@
  * @import { Status } from "../core/types.js"
  * @import { Entry } from "./history.js"
  */
-import { comparisonUrl } from "../compare/address.js";
+import { orderedUrl } from "../compare/address.js";
 import { openResult } from "../launch/edit.js";
 import { byId, toast } from "../core/dom.js";
 import { ago } from "../core/format.js";
@@ -63,8 +63,8 @@ function ownResult({ id, status, kernel, title, target, triton, facts, at }, sho
 }
 
 /** @param {Entry} entry @param {Result | null} shown */
-function comparison({ id, kernel, at }, shown) {
+function comparison({ id, kernel, triton, at }, shown) {
   if (!shown || id === shown.id) return nothing;
   const label = `Compare ${kernel || "the result"}, compiled ${ago(Date.now() - at)}, with the result shown`;
-  return html`<a class="history-compare" href=${comparisonUrl(id, shown.id)} aria-label=${label}>compare</a>`;
+  return html`<a class="history-compare" href=${orderedUrl({ id, triton }, shown.document)} aria-label=${label}>compare</a>`;
 }

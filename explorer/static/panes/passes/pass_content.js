@@ -8,7 +8,7 @@ import { api } from "../../core/api.js";
 import { StageContent } from "../../core/result.js";
 
 /** The module after a pass. Its lines are fetched in pieces, like the lines of a stage. */
-class PassContent extends StageContent {
+export class PassContent extends StageContent {
   /** @param {string} id @param {number} index @param {number} lines */
   constructor(id, index, lines) {
     super(id, {
