@@ -89,6 +89,16 @@ export async function tryAll(document, changes, tell, signal) {
   const trials = new Map(
     changes.map((change) => [keyOf(change), { change, cell: null, changes: null, results: null }]),
   );
+  /** @param {Trial} trial */
+  const compare = async (trial) => {
+    const { change, cell, changes: found } = trial;
+    const isCandidate = found?.vanished.length && !found.is_worse && !found.fixed.length;
+    if (!isCandidate || !cell?.id || !mayWriteOther(change)) return;
+    trial.results = await compareResults(cell.id, document.id, signal);
+    if (!signal.aborted) tell(trials);
+  };
+  /** @type {Promise<void>[]} */
+  const compared = [];
   tell(trials);
   const ticket = await api.createMatrix(matrixOf(document, changes));
   for (let isAtWork = true; isAtWork && !signal.aborted; ) {
@@ -99,20 +109,16 @@ export async function tryAll(document, changes, tell, signal) {
       const trial = change && trials.get(keyOf(change));
       if (!trial) continue;
       trial.cell = cell;
-      if (cell.state === "complete" && cell.id && !trial.changes)
+      if (cell.state === "complete" && cell.id && !trial.changes) {
         trial.changes = await api.findingChanges(document.id, cell.id);
+        if (!signal.aborted) compared.push(compare(trial));
+      }
       if (signal.aborted) break;
       tell(trials);
     }
     if (isAtWork) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  for (const trial of trials.values()) {
-    const { change, cell, changes: found } = trial;
-    const isCandidate = found?.vanished.length && !found.is_worse && !found.fixed.length;
-    if (signal.aborted || !isCandidate || !cell?.id || !mayWriteOther(change)) continue;
-    trial.results = await compareResults(cell.id, document.id, signal);
-    tell(trials);
-  }
+  await Promise.all(compared);
   if (signal.aborted) await api.cancelMatrix(ticket.id);
 }
 
