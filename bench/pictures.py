@@ -99,7 +99,6 @@ def _take(service: Service, names: list[str]) -> None:
             page = context.new_page()
             page.set_default_timeout(TIMEOUT_MS)
             page.add_init_script("localStorage.setItem('first-steps', 'dismissed')")
-            page.add_init_script("localStorage.setItem('launch-collapsed', '1')")
             PICTURES[name](page, service)
             wait_until_quiet(page)
             picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")

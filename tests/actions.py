@@ -127,6 +127,11 @@ def open_example(page: Page, title: str) -> None:
     page.locator("#gallery-menu .card", has_text=title).click()
 
 
+def unfold_launch(page: Page) -> None:
+    """Show the fields of the launch panel, which stay shown on the next pages of the profile."""
+    page.get_by_role("button", name="Show the launch").click()
+
+
 def result_id(page: Page) -> str:
     """Return the id of the result that is shown."""
     found = re.search(r"/k/(\w+)", page.url)

@@ -16,6 +16,7 @@ from actions import (
     run_command,
     set_source,
     settled_box,
+    unfold_launch,
     wait_for_result,
 )
 from playwright.sync_api import expect
@@ -232,6 +233,7 @@ def test_characters_that_turn_a_text_are_shown_as_escapes(visitor: Visitor) -> N
     expect(page.locator("#subject b")).to_have_text("turned")
     expect(page.locator("pane-log")).to_contain_text(r"printed\u202egpj.exe")
     assert page.evaluate(UNSEEN) == []
+    unfold_launch(page)
     page.get_by_role("button", name="Several").click()
     expect(page.get_by_text(r"first\u202egpj").first).to_be_visible()
     expect(page.get_by_text(r"second\u2066\u200b").first).to_be_visible()

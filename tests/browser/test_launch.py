@@ -16,6 +16,7 @@ from actions import (
     open_result,
     run_command,
     set_source,
+    unfold_launch,
     wait_for_result,
 )
 from playwright.sync_api import Locator, Page, expect
@@ -105,6 +106,7 @@ def numbers(page: Page, column: str) -> list[int]:
 def by_hand(page: Page) -> None:
     """Edit the arguments of `SCALE` by hand."""
     open_result(page, SCALE)
+    unfold_launch(page)
     page.get_by_label("Launch", exact=True).select_option("form")
     expect(page.get_by_label("Value of BLOCK")).to_have_value("1024")
     wait_for_result(page)
@@ -114,6 +116,7 @@ def by_hand(page: Page) -> None:
 def test_all_configurations_compile_sort_and_open(visitor: Visitor) -> None:
     page = visitor()
     open_result(page, PRODUCT)
+    unfold_launch(page)
     expect(configs(page)).to_have_count(4)
     compile_all(page, "Autotune configurations")
     expect(page.get_by_role("button", name="All compiled")).to_be_disabled()
@@ -200,6 +203,7 @@ def test_a_configuration_is_compiled_and_opened_by_keyboard_alone_and_all_are_ca
 def test_a_configuration_that_fails_says_why_and_several_targets_are_compared(visitor: Visitor) -> None:
     page = visitor()
     open_result(page, TUNED)
+    unfold_launch(page)
     expect(configs(page)).to_have_count(3)
     compile_all(page, "Autotune configurations")
     failed = page.locator("launch-panel tbody", has=page.locator("tr.is-failed"))
@@ -314,6 +318,7 @@ def test_drafts_keep_mode_arguments_and_options(visitor: Visitor) -> None:
 
 @pytest.mark.nightly
 def test_arguments_are_explained_and_rare_options_shown_on_demand(page: Page) -> None:
+    unfold_launch(page)
     # By keyboard.
     name = page.get_by_role("button", name="M, N, K")
     name.focus()
@@ -360,8 +365,38 @@ def test_arguments_are_explained_and_rare_options_shown_on_demand(page: Page) ->
     expect(fused).to_be_visible()
 
 
+def test_the_launch_is_a_line_until_it_is_unfolded(visitor: Visitor) -> None:
+    page = visitor(1280, 720)
+    open_result(page, SCALE + "\n" * 40)
+    fold = page.get_by_role("button", name=re.compile("the launch"))
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    expect(fold).to_have_text(re.compile(r"sm_90 · Triton [\d.]+ · grid 4$"))
+    expect(page.get_by_label("Target", exact=True)).to_be_hidden()
+    lines = page.locator("#editor .cm-scroller").evaluate(
+        "scroller => scroller.clientHeight / scroller.querySelector('.cm-line').offsetHeight"
+    )
+    assert lines >= 24
+
+    # By keyboard.
+    fold.press("Enter")
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    page.get_by_label("warps", exact=True).fill("8")
+    expect(page.locator("#subject")).to_contain_text("8 warps")
+    wait_for_result(page)
+    page.reload()
+    wait_for_result(page)
+    expect(page.get_by_label("warps", exact=True)).to_be_visible()
+    fold.press("Enter")
+    expect(fold).to_have_accessible_name(re.compile(r"^Show the launch: .* · grid 4 · num_warps=8$"))
+    expect_accessible(page, "launch-panel", schemes=THEMES)
+    run_command(page, "go to the launch")
+    expect(fold).to_be_focused()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+
+
 def test_the_panel_says_where_the_arguments_come_from(page: Page) -> None:
     title, hint = page.locator("launch-panel h2"), page.locator("launch-panel .state-hint")
+    unfold_launch(page)
     set_source(page, SCALE)
     expect(title).to_have_text("Launch · found at line 14", timeout=COMPILE_TIMEOUT_MS)
     page.get_by_label("Launch", exact=True).select_option("signature")
@@ -392,6 +427,7 @@ def test_a_kernel_without_a_launch_is_compiled_at_once_and_its_guesses_can_be_ch
 ) -> None:
     page = visitor()
     open_result(page, SCALE)
+    unfold_launch(page)
     page.get_by_label("warps", exact=True).fill("8")
     set_source(page, KERNEL + TRANSPOSE)
     expect(page.locator("#subject b")).to_have_text("scale", timeout=COMPILE_TIMEOUT_MS)
@@ -434,7 +470,7 @@ def test_the_launch_is_accessible_and_fits_a_phone(visitor: Visitor) -> None:
     page = visitor(375, 812)
     page.goto("/")
     wait_for_result(page)
-    page.get_by_role("button", name="Show the launch").click()
+    unfold_launch(page)
     page.get_by_role("button", name="Several…").click()
     expect(page.get_by_role("region", name="Several targets")).to_be_visible()
     expect_fits(page.locator("html"))
@@ -458,6 +494,7 @@ def test_figures_say_that_arguments_are_guessed_until_they_are_confirmed(visitor
     mark = "heading => getComputedStyle(heading, '::after').content"
     expect(page.locator("launch-panel h2")).to_have_text("Launch · guessed")
     assert heading.evaluate(mark) == '"guessed arguments"'
+    unfold_launch(page)
     page.get_by_role("button", name="Confirm the guesses").click()
     expect(page.locator("launch-panel h2")).to_have_text("Launch · by hand")
     wait_for_result(page)
@@ -478,6 +515,7 @@ def test_a_script_that_reads_arguments_has_a_field_for_them(visitor: Visitor) ->
     title = page.locator("launch-panel h2")
     expect(title).to_have_text("Launch · guessed", timeout=COMPILE_TIMEOUT_MS)
     field = page.get_by_label("script arguments")
+    unfold_launch(page)
     field.fill("--rows 4095")
     field.press("Enter")
     page.keyboard.press("Control+Enter")

@@ -6,7 +6,7 @@ import time
 import urllib.request
 
 import pytest
-from actions import COMPILE_TIMEOUT_MS, expect_fits, violations, wait_for_result
+from actions import COMPILE_TIMEOUT_MS, expect_fits, unfold_launch, violations, wait_for_result
 from playwright.sync_api import expect
 
 SOURCE = """
@@ -85,6 +85,7 @@ def test_the_table_fits_a_phone(visitor, matrix):
 
 def test_the_configurations_of_the_launch_panel_open_as_a_matrix(page):
     wait_for_result(page)
+    unfold_launch(page)
     page.get_by_role("button", name="Several…").click()
     targets = page.get_by_role("region", name="Several targets")
     targets.get_by_role("checkbox", name=re.compile("^sm_80")).check()

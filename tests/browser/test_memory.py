@@ -12,6 +12,7 @@ from actions import (
     expect_accessible,
     expect_fits,
     open_example,
+    unfold_launch,
     wait_for_result,
 )
 from playwright.sync_api import Page, Route, expect
@@ -92,6 +93,7 @@ def test_the_map_shows_what_the_compiler_has_allocated(page: Page, visitor: Visi
 @pytest.mark.nightly
 def test_barriers_say_what_they_protect(page: Page) -> None:
     # Older versions do not report their barriers.
+    unfold_launch(page)
     page.get_by_role("combobox", name="Triton version").select_option(label=f"Triton {TRITONS[0]}")
     expect(page.locator("#subject")).to_contain_text(f"Triton {TRITONS[0]}")
     wait_for_result(page)

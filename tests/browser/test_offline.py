@@ -19,6 +19,7 @@ from actions import (
     lit_rows,
     run_command,
     show_sass,
+    unfold_launch,
     violations,
     wait_for_result,
 )
@@ -100,6 +101,7 @@ def test_every_stage_and_pane_is_in_the_file(scale_file: Path, offline: Callable
         expect(page.locator(f"pane-{pane.name.replace('_', '-')}").first).to_be_visible()
         expect(page.get_by_text("being computed").filter(visible=True)).to_have_count(0)
         expect(page.get_by_text("not in the file").filter(visible=True)).to_have_count(0)
+    unfold_launch(page)
     expect(page.get_by_role("table", name="Arguments")).to_contain_text("16-byte aligned")
 
 
@@ -177,7 +179,8 @@ def test_nothing_can_be_compiled_and_the_page_says_so(scale_file: Path, offline:
     page.keyboard.press("Control+Enter")
     expect(page.locator(".cm-content")).not_to_contain_text("broken")
     expect(page.locator("launch-panel select").first).to_be_attached()
-    for control in page.locator("launch-panel :is(select, input, button)").all():
+    unfold_launch(page)
+    for control in page.locator("#launch-body :is(select, input, button)").all():
         expect(control).to_be_disabled()
     page.keyboard.press("Control+k")
     expect(page.locator(".palette-option").first).to_be_visible()

@@ -30,6 +30,7 @@ from actions import (
     show_sass,
     stage_text,
     unfinished,
+    unfold_launch,
     wait_for_result,
 )
 from playwright.sync_api import Page, expect
@@ -75,6 +76,7 @@ def test_typing_and_control_enter_compile(page: Page, own: Callable[[str], str],
     expect_stage(page, "TTGIR", "@scale(")
     show_sass(page)
     expect_stage(page, "SASS", "scale:")
+    unfold_launch(page)
     table = page.get_by_role("table", name="Arguments")
     expect(table).to_contain_text("16-byte aligned")
     expect(page.locator("launch-panel h2")).to_have_text("Launch · found at line 14")
@@ -341,6 +343,7 @@ def test_a_script_that_cannot_be_read_shows_nothing_of_the_one_before(scale_page
 def test_another_target_and_arguments_by_hand(scale_page: Page) -> None:
     # An AMD target ends in its own machine code.
     page = scale_page
+    unfold_launch(page)
     page.get_by_label("Target", exact=True).select_option("hip:gfx942")
     expect(page.locator("#subject")).to_contain_text("gfx942", timeout=60_000)
     wait_for_result(page)

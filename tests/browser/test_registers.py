@@ -13,6 +13,7 @@ from actions import (
     expect_structure,
     result_id,
     settled_box,
+    unfold_launch,
     wait_for_result,
 )
 from playwright.sync_api import Page, expect
@@ -84,6 +85,7 @@ def test_a_tensor_lights_its_lines(page: Page) -> None:
     expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
 
     # Where no tool tells, the page says why.
+    unfold_launch(page)
     page.get_by_label("Target").first.select_option("hip:gfx942")
     pane = page.locator("pane-registers")
     expect(pane).to_contain_text("gfx942: Triton's package has no tool", timeout=60_000)

@@ -7,7 +7,7 @@ import re
 import zipfile
 
 import pytest
-from actions import Visitor, drop, set_source, wait_for_result
+from actions import Visitor, drop, set_source, unfold_launch, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
 FILES = {
@@ -210,6 +210,7 @@ def test_a_line_of_another_file_opens_its_tab(visitor: Visitor) -> None:
 def test_a_graph_node_of_a_kernel_of_torch_compile_leads_to_its_line(visitor: Visitor) -> None:
     page = visitor()
     opened(page, COMPILED)
+    unfold_launch(page)
     page.get_by_text("Graph nodes (1)").click()
     node = page.get_by_role("table", name="Graph nodes").get_by_role("row", name=re.compile("^mul_2 "))
     expect(node.get_by_role("cell")).to_have_text(
@@ -269,6 +270,7 @@ def test_an_assumed_number_is_changed_in_the_launch_panel(visitor: Visitor) -> N
     page.goto("/")
     wait_for_result(page)
     set_source(page, READS)
+    unfold_launch(page)
     number = page.get_by_role("textbox", name="Number assumed at line 12")
     expect(number).to_have_attribute("placeholder", "128")
     wait_for_result(page)
@@ -284,6 +286,7 @@ def test_an_assumed_number_is_changed_in_the_launch_panel(visitor: Visitor) -> N
     other = visitor()
     other.goto(page.url)
     wait_for_result(other)
+    unfold_launch(other)
     again = other.get_by_role("textbox", name="Number assumed at line 12")
     expect(again).to_have_value("37")
     # The number stays with its line.

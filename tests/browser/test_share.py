@@ -19,6 +19,7 @@ from actions import (
     result_id,
     run_command,
     stage_text,
+    unfold_launch,
     violations,
     wait_for_result,
 )
@@ -283,6 +284,7 @@ def test_a_private_result_stays_private_while_it_is_edited(
     wait_for_result(page)
     first = result_id(page)
     assert len(first) == 24
+    unfold_launch(page)
     page.get_by_label("Target").select_option("cuda:80")
     page.wait_for_url(lambda url: first not in url)
     wait_for_result(page)
@@ -294,6 +296,7 @@ def test_a_private_result_stays_private_while_it_is_edited(
     stranger.goto(f"/k/{second}")
     wait_for_result(stranger)
     expect(stranger.get_by_role("button", name="Private link", exact=True)).to_be_visible()
+    unfold_launch(stranger)
     with stranger.expect_response("**/api/v1/compilations?*") as submitted:
         stranger.get_by_label("Target").select_option("cuda:90")
     assert submitted.value.json()["id"] == first

@@ -16,6 +16,7 @@ from actions import (
     expect_structure,
     open_example,
     show_sass,
+    unfold_launch,
     wait_for_result,
     whole_text,
 )
@@ -113,6 +114,7 @@ def test_two_configurations_compared(page: Page) -> None:
 
 def test_two_configurations_of_the_table_compared(page: Page) -> None:
     """Test the other way: compile all, tick two rows, compare."""
+    unfold_launch(page)
     section = page.get_by_role("region", name="Autotune configurations")
     section.get_by_role("button", name=re.compile("^Compile the other")).click()
     expect(section.get_by_role("button", name="All compiled")).to_be_visible(timeout=240_000)

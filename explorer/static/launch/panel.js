@@ -9,13 +9,14 @@ import { compilerOptions, effectiveOptions } from "./compiler_options.js";
 import { register } from "../core/commands.js";
 import { configSection, configsOf, draftWithConfig } from "./config_variants.js";
 import { chosenValue, toast } from "../core/dom.js";
-import { canCompile } from "../core/host.js";
+import { canCompile, isFile } from "../core/host.js";
 import { guessOf, kernelOf, launchOf, takesArguments } from "./draft.js";
 import { adjust, choose, compileNow } from "./edit.js";
 import { groupedByVendor, targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
 import { privacyOf } from "./privacy_words.js";
 import { isStageText, launchState } from "./state.js";
+import { launchSummary } from "./summary.js";
 import { keep, kept } from "../core/storage.js";
 import { lineWords, sameSources } from "../core/source_files.js";
 import { foundWords } from "../core/status.js";
@@ -50,8 +51,7 @@ class LaunchPanel extends Pane {
 
   constructor() {
     super();
-    // In a small window, the panel leaves its room to the panes at first.
-    this.collapsed = (kept(COLLAPSED_KEY) ?? (matchMedia("(max-width: 720px)").matches ? "1" : "0")) === "1";
+    this.collapsed = kept(COLLAPSED_KEY) !== "0";
     /** The arguments whose explanation is open. @type {Set<string>} */
     this.opened = new Set();
     /** Whether several targets can be chosen. */
@@ -110,7 +110,8 @@ class LaunchPanel extends Pane {
     const config = configOf(draft, kernel, launch);
     const types = [...argumentTypes.map((type) => `*${type}`), ...argumentTypes, "constexpr"];
     return html`<div class="panel-title">
-        <h2>${title}</h2>
+        ${this.fold(launchSummary(kernel, launch, title), isProblem ? hint : "")}
+        <h2 class=${this.collapsed ? "visually-hidden" : ""}>${title}</h2>
         ${
           canCompile
             ? html`<button
@@ -124,17 +125,8 @@ class LaunchPanel extends Pane {
               >`
             : nothing
         }
-        <button
-          type="button"
-          class="tool"
-          aria-controls="launch-body"
-          aria-expanded=${String(!this.collapsed)}
-          aria-label=${this.collapsed ? "Show the launch" : "Hide the launch"}
-          @click=${() => this.toggleCollapsed()}
-          >${this.collapsed ? "▴" : "▾"}</button
-        >
       </div>
-      <div id="launch-body" ?hidden=${this.collapsed}>
+      <fieldset id="launch-body" aria-label="Fields of the launch" ?disabled=${isFile} ?hidden=${this.collapsed}>
         <div class="row">${this.targets()}${this.several()}</div>
         <target-variants id="several-targets" ?hidden=${!this.isSeveral}></target-variants>
         <div class="row">${this.kernels(kernel)}${this.launches(kernel, launch)}</div>
@@ -147,7 +139,25 @@ class LaunchPanel extends Pane {
         >
         ${configSection(draft, kernel, config)}
         <datalist id="argument-types">${types.map((value) => html`<option value=${value}></option>`)}</datalist>
-      </div>`;
+      </fieldset>`;
+  }
+
+  /**
+   * The button that folds the panel to a line, which it shows then.
+   * @param {string} summary @param {string} problem
+   */
+  fold(summary, problem) {
+    return html`<button
+      type="button"
+      class="fold-launch"
+      aria-controls="launch-body"
+      aria-expanded=${String(!this.collapsed)}
+      aria-label=${this.collapsed ? `Show the launch: ${summary}` : "Hide the launch"}
+      title=${this.collapsed ? problem || summary : "Hide the launch"}
+      @click=${() => this.toggleCollapsed()}
+      ><span aria-hidden="true">${this.collapsed ? "▸" : "▾"}</span
+      ><span class=${`summary${problem ? " warning" : ""}`} ?hidden=${!this.collapsed}>${summary}</span></button
+    >`;
   }
 
   /**

@@ -76,10 +76,11 @@ export function startCommands(dock, editor) {
         name: "launch",
         title: "Go to the launch",
         group: "Go to",
-        run: () =>
-          /** @type {HTMLElement | null} */ (
-            document.querySelector("launch-panel button, launch-panel select")
-          )?.focus(),
+        run: () => {
+          const fold = /** @type {HTMLElement} */ (document.querySelector("launch-panel .fold-launch"));
+          if (fold.ariaExpanded === "false") fold.click();
+          fold.focus();
+        },
       },
       { name: "gallery", title: "Open the gallery", group: "Page", run: click("gallery-button") },
     ]);
