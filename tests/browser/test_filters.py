@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, eventually, expect_stage, unfold, wait_for_result, whole_text
+from actions import Visitor, eventually, expect_stage, show_sass, unfold, wait_for_result, whole_text
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -86,6 +86,27 @@ def test_lines_are_left_out_and_keep_their_numbers(page: Page) -> None:
         page.keyboard.type(gone)
         expect(pane.locator(".is-current-hit")).to_contain_text(gone)
         page.keyboard.press("Escape")
+
+
+def test_machine_code_opens_without_codes_and_one_click_shows_them(page: Page) -> None:
+    show_sass(page)
+    pane = page.locator("pane-stage.hue-sass")
+    row = pane.locator(".text-row", has_text="LDC").first
+    expect(row.locator(".code")).to_have_text(re.compile("^LDC"))
+    codes = pane.get_by_role("button", name="codes")
+    expect(codes).to_have_attribute("aria-pressed", "false")
+    codes.click()
+    expect(codes).to_have_attribute("aria-pressed", "true")
+    expect(row.locator(".code")).to_have_text(re.compile(r"^B\S{6}:\S+ +/\*[0-9a-f]+\*/ +LDC"))
+    expect(page).to_have_url(re.compile(r"stage:sass;show=addresses\.control"))
+
+    # The browser remembers it.
+    page.goto("/")
+    wait_for_result(page)
+    expect(codes).to_have_attribute("aria-pressed", "true")
+    codes.click()
+    expect(row.locator(".code")).to_have_text(re.compile("^LDC"))
+    expect(page).not_to_have_url(re.compile("show="))
 
 
 def copied(page: Page) -> str:

@@ -6,10 +6,12 @@ import re
 
 import pytest
 from actions import (
+    Hold,
     Visitor,
     editor_line,
     expect_accessible,
     expect_fits,
+    expect_stage,
     expect_structure,
     result_id,
     settled_box,
@@ -101,6 +103,22 @@ def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     expect(page.locator(".register-plot")).to_have_count(2)
     expect_fits(page.locator("html"), page.locator("pane-registers"))
     expect_accessible(page, "pane-registers")
+
+
+def test_the_text_stays_in_its_place_when_the_bars_arrive(visitor: Visitor, hold: Hold) -> None:
+    page = visitor()
+    held = hold(page, "**/compilations/*/registers")
+    with page.expect_request("**/compilations/*/registers"):
+        page.goto("/#panes=stage:sass")
+    expect_stage(page, "SASS", "LDC")
+    stage = page.get_by_role("group", name="SASS, ")
+    expect_structure(stage)
+    code = stage.locator(".text-row .code").first
+    before = settled_box(code)["x"]
+    for route in held:
+        route.continue_()
+    expect(stage.locator(".gauge[title*='live register']").first).to_be_visible()
+    assert settled_box(code)["x"] == before
 
 
 @pytest.mark.nightly

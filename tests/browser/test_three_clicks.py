@@ -66,7 +66,7 @@ def click_operation(page: Page, text: str) -> Locator:
         page.mouse.wheel(0, 400)
         eventually(partial(is_below, before), True)
     expect(row).to_contain_text(text)
-    row.locator(".code").click(position={"x": 60, "y": 8})
+    row.locator(".code").click(position={"x": 10, "y": 8})
     return pane
 
 
@@ -129,7 +129,7 @@ def test_two_configurations_of_the_table_compared(page: Page) -> None:
 def test_an_instruction_names_its_operation(page: Page) -> None:
     show_sass(page)
     sass = page.locator("pane-stage.hue-sass")
-    sass.locator(".text-row", has_text="LDC").first.locator(".code").click(position={"x": 60, "y": 8})
+    sass.locator(".text-row", has_text="LDC").first.locator(".code").click(position={"x": 10, "y": 8})
     sass.get_by_role("button", name="Why is this here?").click()
     expect(page.get_by_role("region", name="Lineage of the operation")).to_be_visible()
     assert clicks(page) == MOST_CLICKS

@@ -75,10 +75,9 @@ export class StagePane extends TextPane {
   registers = new Loaded(
     this,
     () => {
-      const { content, text, view } = this;
-      const isWanted =
-        content && filtersOf(content.syntax).some((each) => each.name === "registers" && isOn(each, view));
-      const isLookedAt = isWanted && this.isFinished && text.scroller.clientHeight > 0;
+      const { content, text } = this;
+      const isLookedAt =
+        content && this.shows("registers") && this.isFinished && text.scroller.clientHeight > 0;
       return isLookedAt ? [content.id] : null;
     },
     async (id) => readingsOf(await api.analysis(id, "registers")),
@@ -156,8 +155,8 @@ export class StagePane extends TextPane {
     const classes = [
       this.content && hueClass(name),
       this.heat.lines.size > 0 && "has-heat",
-      this.readings.size > 0 && "has-gauge",
-      this.scoreboards.board && "has-scoreboards",
+      this.shows("registers") && this.registers.answer?.size !== 0 && "has-gauge",
+      this.shows("scoreboards") && "has-scoreboards",
     ];
     this.className = classes.filter(Boolean).join(" ");
   }
@@ -174,7 +173,7 @@ export class StagePane extends TextPane {
       ${this.card.render()} ${this.lineage.render()}
       <div class="pane-foot">
         ${this.place()} ${this.names.render()} ${this.search.render()} ${this.lineage.button()} ${this.editing.button()}
-        ${this.menu.button()}
+        ${content?.syntax.filters?.control ? this.menu.codes() : nothing} ${this.menu.button()}
         ${content?.row.name === "ptx" ? html`<button type="button" class="toggle" title="PTX as C that is quicker to read" @click=${() => this.openBeside("ptx_as_c")}>as C</button>` : nothing}
         <span class="facts">${content ? facts(content) : nothing}</span>
       </div>
@@ -335,6 +334,14 @@ export class StagePane extends TextPane {
     const hits = this.search.byLine.get(line) ?? [];
     const cuts = this.content ? this.filters.cuts(text, this.content.syntax, this.view) : [];
     return cuts.filter(({ from, to }) => !hits.some((hit) => hit.from < to && from < hit.to));
+  }
+
+  /** Whether the text has something that is shown, by the name of its filter. @param {string} name */
+  shows(name) {
+    const { content, view } = this;
+    return Boolean(
+      content && filtersOf(content.syntax).some((each) => each.name === name && isOn(each, view)),
+    );
   }
 
   /** Hide something, or show it. @param {typeof FILTERS[number]} filter @param {boolean} isShown */

@@ -24,11 +24,13 @@ export const FILTERS = [
   { name: "layouts", title: "Layouts in full", byDefault: false },
   { name: "registers", title: "Live registers", byDefault: true },
   { name: "scoreboards", title: "Scoreboards", byDefault: true },
-  { name: "control", title: "Control codes", byDefault: true },
-  { name: "addresses", title: "Addresses", byDefault: true },
+  { name: "control", title: "Control codes", byDefault: false },
+  { name: "addresses", title: "Addresses", byDefault: false },
   { name: "directives", title: "Directives", byDefault: true },
   { name: "metadata", title: "Declarations and metadata", byDefault: true },
 ];
+/** What the button in front of the menu shows and hides. */
+export const CODES = FILTERS.filter(({ name }) => name === "control" || name === "addresses");
 /** What every language has. */
 const COMMON = new Set(["locations"]);
 const LAYOUT_ALIAS = /#[A-Za-z_]\w*(?![\w.])/g;
@@ -46,6 +48,11 @@ export function isOn({ name, byDefault }, { hide, show }) {
   return byDefault ? !hide.has(name) : show.has(name);
 }
 
+/** The names of the filters that hide something of a text. @param {PaneState} state */
+function hidingNames(state) {
+  return FILTERS.filter((filter) => !isOn(filter, state)).map(({ name }) => name);
+}
+
 export class Filters {
   /**
    * @type {Set<number>} lines that are shown although a filter hides them, because somebody looked for them
@@ -61,8 +68,8 @@ export class Filters {
    * @param {Syntax} syntax
    * @param {PaneState} state
    */
-  hide(hidden, lines, { filters = {} }, { hide }) {
-    const patterns = [...hide].flatMap((name) => filters[name]?.lines ?? []);
+  hide(hidden, lines, { filters = {} }, state) {
+    const patterns = hidingNames(state).flatMap((name) => filters[name]?.lines ?? []);
     if (patterns.length === 0) return;
     lines.forEach((text, index) => {
       if (!this.exempt.has(index + 1) && patterns.some((pattern) => pattern.test(text)))
@@ -110,12 +117,12 @@ export class Filters {
    * @param {PaneState} state
    * @returns {Cut[]}
    */
-  cuts(text, { filters = {} }, { hide, show }) {
-    const cuts = [...hide].flatMap((name) => {
+  cuts(text, { filters = {} }, state) {
+    const cuts = hidingNames(state).flatMap((name) => {
       const { parts, instead = "" } = filters[name] ?? {};
       return (parts?.(text) ?? []).map((span) => ({ ...span, class: "is-cut", instead }));
     });
-    if (filters.layouts && show.has("layouts") && !ALIAS_DEFINITION.test(text)) {
+    if (filters.layouts && state.show.has("layouts") && !ALIAS_DEFINITION.test(text)) {
       for (const { index, 0: word } of text.matchAll(LAYOUT_ALIAS)) {
         const full = this.layouts.get(word);
         if (full && !cuts.some(({ from, to }) => from <= index && index < to))

@@ -36,9 +36,10 @@ export class LineageLink {
     const { content, text } = this.pane;
     const row = text.rows.get(text.cursor);
     const { word } = languageFacts(content?.row.language ?? "");
-    const words = row?.querySelector(".code")?.textContent ?? "";
     const isOffered =
-      this.lineage.isOffered && !this.lineage.line && new RegExp(word || "^  [^;]").test(words);
+      this.lineage.isOffered &&
+      !this.lineage.line &&
+      new RegExp(word || "^  [^;]").test(this.pane.lines[text.cursor - 1] ?? "");
     if (!row || !isOffered) return this.element.remove();
     if (this.element.parentElement !== row) row.append(this.element);
     return undefined;

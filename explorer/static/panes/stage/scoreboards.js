@@ -9,7 +9,6 @@ import { makeSvg } from "../../charts/svg.js";
 import { api } from "../../core/api.js";
 import { Loaded } from "../../core/pane.js";
 import { LINE_HEIGHT_PX } from "../../text/virtual_text.js";
-import { filtersOf, isOn } from "./filters.js";
 
 /** As wide as the margin of the code in stage.css. */
 const LANE_PX = 30;
@@ -29,11 +28,9 @@ export class Scoreboards {
     this.loaded = new Loaded(
       pane,
       () => {
-        const { content, text, view } = pane;
-        const isWanted =
-          content &&
-          filtersOf(content.syntax).some((each) => each.name === "scoreboards" && isOn(each, view));
-        const isLookedAt = isWanted && pane.isFinished && text.scroller.clientHeight > 0;
+        const { content, text } = pane;
+        const isLookedAt =
+          content && pane.shows("scoreboards") && pane.isFinished && text.scroller.clientHeight > 0;
         return isLookedAt ? [content.id] : null;
       },
       async (id) => {

@@ -4,7 +4,7 @@
  * @import { StagePane } from "../stage.js"
  */
 import { html } from "../../core/template.js";
-import { filtersOf, isOn } from "./filters.js";
+import { CODES, filtersOf, isOn } from "./filters.js";
 
 const GAP_PX = 6;
 let count = 0;
@@ -26,6 +26,19 @@ export class ViewMenu {
       popovertarget=${this.id}
       aria-haspopup="dialog"
     >view</button>`;
+  }
+
+  /** The button that shows or hides control codes and addresses. */
+  codes() {
+    const { pane } = this;
+    const isShown = CODES.some((filter) => isOn(filter, pane.view));
+    return html`<button
+      type="button"
+      class="toggle view-button"
+      aria-pressed=${String(isShown)}
+      title="Control codes and addresses"
+      @click=${() => CODES.forEach((filter) => pane.setFilter(filter, !isShown))}
+    >codes</button>`;
   }
 
   menu() {

@@ -78,6 +78,13 @@ test("aliases of layouts are written in full, inner ones as well", () => {
   );
 });
 
+test("machine code opens without control codes and addresses", () => {
+  const line = "B--2---:R0:W-:Y:S05 /*0010*/ IADD3 R1, R1, 0x1, RZ ;";
+  assert.equal(shown(line, "sass", "sass").text, "IADD3 R1, R1, 0x1, RZ ;");
+  assert.equal(shown(line, "sass", "sass;show=control").text, "B--2---:R0:W-:Y:S05 IADD3 R1, R1, 0x1, RZ ;");
+  assert.equal(shown(line, "sass", "sass;show=addresses.control").text, line);
+});
+
 test("metadata and attribute groups of LLVM IR are left out", () => {
   const line = "  %1 = call i32 @f() #3, !dbg !12, !srcloc !{}";
   assert.equal(shown(line, "llir", "llir;hide=attributes.metadata").text, "  %1 = call i32 @f()");
