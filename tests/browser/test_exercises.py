@@ -34,9 +34,9 @@ def goal(page: Page, words: str) -> Locator:
     return card_of(page).get_by_role("list", name="Goals").get_by_role("listitem").filter(has_text=words)
 
 
-def open_gallery(page: Page) -> Locator:
-    page.get_by_role("button", name="Gallery", exact=True).click()
-    return page.get_by_role("dialog", name="Gallery")
+def open_lessons(page: Page) -> Locator:
+    page.get_by_role("button", name="Learn", exact=True).click()
+    return page.get_by_role("dialog", name="Learn")
 
 
 @pytest.mark.nightly
@@ -44,7 +44,7 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
     set_source(page, "# my own kernel")
-    open_gallery(page).get_by_role("button", name="One warp needs no barrier").click()
+    open_lessons(page).get_by_role("button", name="One warp needs no barrier").click()
     card = card_of(page)
     expect(goal(page, "Barriers in PTX")).to_contain_text(re.compile(r"1\s+wanted: 0"))
     expect(goal(page, "The sums are right").get_by_role("img")).to_have_accessible_name("Not known yet:")
@@ -64,8 +64,8 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     page.goto("about:blank")
     page.goto("/#exercise=mask_tail")
     expect(card.get_by_text("Exercise 2 of 13, easy")).to_be_visible()
-    gallery = open_gallery(page)
-    solved = gallery.get_by_role("button", name="One warp needs no barrier")
+    lessons = open_lessons(page)
+    solved = lessons.get_by_role("button", name="One warp needs no barrier")
     expect(solved).to_contain_text("✓ solved")
     solved.click()
     expect(editor_line(page, "num_warps=1")).to_be_visible()
@@ -74,9 +74,9 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     card.get_by_role("button", name="Back to your kernel").click()
     expect(editor_line(page, "# my own kernel")).to_be_visible()
     expect(card).to_have_count(0)
-    gallery = open_gallery(page)
-    gallery.get_by_role("button", name="Forget the exercises").click()
-    expect(gallery).to_contain_text("0 of 13 solved.")
+    lessons = open_lessons(page)
+    lessons.get_by_role("button", name="Forget the exercises").click()
+    expect(lessons).to_contain_text("0 of 13 solved.")
 
 
 @pytest.mark.nightly

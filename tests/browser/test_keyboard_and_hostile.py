@@ -135,18 +135,22 @@ def test_every_pane_by_keyboard_alone(visitor: Visitor) -> None:
     expect(share).to_be_hidden()
 
 
-def test_the_first_entry_has_the_focus_although_tours_come_late(visitor: Visitor, hold: Hold) -> None:
+def test_the_first_lesson_has_the_focus_although_tours_come_late(visitor: Visitor, hold: Hold) -> None:
     page = visitor()
     held = hold(page, "**/api/v1/tours")
     page.goto("/")
     wait_for_result(page)
-    run_command(page, "open the gallery")
-    menu = page.locator("#gallery-menu")
-    expect(menu.locator("button").first).to_be_focused()
+    run_command(page, "learn: tours")
+    menu = page.locator("#learn-menu")
+    glossary = menu.get_by_role("link", name="Glossary")
+    expect(glossary).to_be_focused()
+    expect(glossary).to_have_attribute("href", "/glossary")
     expect(menu).not_to_contain_text("Tours:")
     held.pop().continue_()
     expect(menu).to_contain_text("Tours:")
+    expect(menu).to_contain_text("Exercises:")
     expect(menu.locator("button").first).to_be_focused()
+    expect_accessible(page, "#learn-menu")
 
 
 @pytest.mark.nightly
@@ -168,7 +172,11 @@ def test_menus_and_dialogs_fit_the_window(visitor: Visitor) -> None:
 
     for width, height in ((1280, 720), (375, 812)):
         page.set_viewport_size({"width": width, "height": height})
-        for words, selector in (("open the gallery", "#gallery-menu"), ("share", "#share-menu")):
+        for words, selector in (
+            ("open the gallery", "#gallery-menu"),
+            ("learn: tours", "#learn-menu"),
+            ("share", "#share-menu"),
+        ):
             run_command(page, words)
             fits(selector)
             page.keyboard.press("Escape")

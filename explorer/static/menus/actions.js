@@ -83,6 +83,7 @@ export function startCommands(dock, editor) {
         },
       },
       { name: "gallery", title: "Open the gallery", group: "Page", run: click("gallery-button") },
+      { name: "learn", title: "Learn: tours and exercises", group: "Page", run: click("learn-button") },
     ]);
   register([
     ...(isEmbedded && !store.state.withSource

@@ -18,6 +18,7 @@ export function startMenus(dock) {
   }
   if (canCompile) {
     menu("gallery-menu", "gallery-button", () => import("./gallery_menu.js"));
+    menu("learn-menu", "learn-button", () => import("./learn_menu.js"));
     menu("compare-menu", "compare-button", () => import("./compare_menu.js"));
     menu("files-menu", "files-button", () => import("./files_menu.js"));
     menu("privacy-menu", "privacy-button", () => import("../launch/privacy_menu.js"));

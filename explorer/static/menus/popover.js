@@ -81,6 +81,6 @@ export function place(element, anchor) {
   const isBelow = roomBelow > Math.min(top, LEAST_ROOM_PX);
   element.style.top = isBelow ? `${Math.round(bottom + GAP_PX)}px` : "auto";
   element.style.bottom = isBelow ? "auto" : `${Math.round(innerHeight - top + GAP_PX)}px`;
-  element.style.right = `${Math.max(8, Math.round(innerWidth - right))}px`;
+  element.style.setProperty("--right", `${Math.max(8, Math.round(innerWidth - right))}px`);
   element.style.maxHeight = `${Math.round((isBelow ? roomBelow : top) - 4 * GAP_PX)}px`;
 }
