@@ -8,6 +8,7 @@
   const THEMES = { light: "☾", dark: "◐", contrast: "☀" };
   const light = matchMedia("(prefers-color-scheme: light)");
   const contrast = matchMedia("(prefers-contrast: more)");
+  const print = matchMedia("print");
   /** @type {string | null} the chosen theme if storage is blocked */
   let choice = null;
 
@@ -20,6 +21,7 @@
   }
 
   function current() {
+    if (print.matches) return "light";
     const wanted = chosen();
     if (wanted && wanted in THEMES) return /** @type {keyof typeof THEMES} */ (wanted);
     return contrast.matches ? "contrast" : light.matches ? "light" : "dark";
@@ -49,6 +51,7 @@
   apply();
   light.addEventListener("change", apply);
   contrast.addEventListener("change", apply);
+  print.addEventListener("change", apply);
   document.addEventListener("theme-choose", (event) =>
     choose(/** @type {CustomEvent<string>} */ (event).detail),
   );

@@ -5,8 +5,18 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import eventually, expect_stage, expect_structure, settled_box, wait_for_result
+from actions import (
+    Visitor,
+    eventually,
+    expect_stage,
+    expect_structure,
+    open_result,
+    settled_box,
+    wait_for_result,
+    whole_text,
+)
 from playwright.sync_api import Locator, Page, expect
+from sources import SCALE
 
 
 @pytest.fixture
@@ -106,6 +116,29 @@ def test_a_text_is_searched(page: Page) -> None:
     page.unroute("**/stages/ttgir")
     pane.get_by_role("searchbox").fill("arith.")
     expect(pane.locator(".count")).to_have_text(re.compile(r"^1 of \d+$"))
+
+
+def test_paper_has_the_source_and_the_whole_text_in_front_in_black_on_white(visitor: Visitor) -> None:
+    page = visitor(color_scheme="dark")
+    open_result(page, SCALE, "#panes=stage:ptx,stage:ttir")
+    expect_stage(page, "PTX", ".entry scale")
+    rows = page.locator("pane-stage.hue-ptx .text-row")
+    lines = whole_text(page, "ptx")
+    assert rows.count() < len(lines)
+    page.emulate_media(media="print")
+    expect(rows).to_have_count(len(lines))
+    expect(rows.locator(".number")).to_have_text([str(number) for number in range(1, len(lines) + 1)])
+    expect(rows.locator(".code").last).to_have_text(lines[-1].strip())
+    expect(page.locator("#editor .cm-line", has_text="def scale(")).to_be_visible()
+    expect(page.locator(".dv-active-tab")).to_be_visible()
+    for selector in ("header.bar", "launch-panel", "pipeline-path", "pane-rail", "status-bar", ".pane-foot"):
+        expect(page.locator(selector).filter(visible=True)).to_have_count(0)
+    body = page.locator("body")
+    expect(body).to_have_css("color", "rgb(0, 0, 0)")
+    expect(body).to_have_css("background-color", "rgb(255, 255, 255)")
+    page.emulate_media(media="screen")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    eventually(lambda: rows.count() < len(lines), True)
 
 
 @pytest.mark.nightly

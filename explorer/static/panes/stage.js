@@ -24,6 +24,7 @@ import { piecesOf } from "../text/line_pieces.js";
 import { Outline } from "../text/outline.js";
 import { RowMap } from "../text/row_map.js";
 import { TextPane } from "../text/text_pane.js";
+import { PAPER } from "../text/virtual_text.js";
 import { breadcrumb } from "./stage/breadcrumb.js";
 import { registerCommands } from "./stage/commands.js";
 import { Editing } from "./stage/editing.js";
@@ -291,7 +292,9 @@ export class StagePane extends TextPane {
       this.drawLine(row, line);
       this.text.schedule();
     });
-    const words = text?.tokens.map(([, part]) => part).join("") ?? "";
+    // Paper does not wait for the marks of the lines that were never in sight.
+    const plain = !text && PAPER.matches ? (this.lines[line - 1] ?? "") : "";
+    const words = text?.tokens.map(([, part]) => part).join("") ?? plain;
     const marks = [
       ...this.cutsOf(line, words),
       ...this.filters.layoutsIn(words),
@@ -304,11 +307,11 @@ export class StagePane extends TextPane {
     ];
     const note = this.view.show.has("locations") ? locationNote(content.locations, line) : "";
     // Locations, the structure and registers arrive one after the other, and change the code of few lines.
-    const added = JSON.stringify([marks, note]);
+    const added = JSON.stringify([marks, note, plain]);
     const drawn = this.drawn.get(code);
     if (drawn?.text !== text || drawn.added !== added) {
       this.drawn.set(code, { text, added });
-      code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
+      code.replaceChildren(...piecesOf(text?.tokens ?? (plain ? [["", plain]] : []), marks));
       if (note) code.append(make("span", { class: "location-note" }, `  ${note}`));
     }
     const folded = row.querySelector(".folded");

@@ -13,6 +13,8 @@ import { RowMap } from "./row_map.js";
 export const LINE_HEIGHT_PX = 19;
 const OVERSCAN_LINES = 12;
 const LEAST_MARK_PX = 3;
+/** Whether the page is being printed: paper has all lines. */
+export const PAPER = matchMedia("print");
 
 /**
  * @typedef {object} Owner
@@ -88,6 +90,10 @@ export class VirtualText {
       this.shown();
     });
     this.resize.observe(this.scroller);
+    PAPER.addEventListener("change", () => {
+      this.render();
+      if (PAPER.matches) this.sortRows();
+    });
   }
 
   /** Begin with another text. @param {number} total @param {string} [label] */
@@ -186,12 +192,17 @@ export class VirtualText {
   /** Draw the visible lines that are missing, and remove the others. */
   render() {
     const height = this.scroller.clientHeight;
-    if (height === 0) return;
-    const first = Math.max(1, Math.floor(this.scroller.scrollTop / LINE_HEIGHT_PX) + 1 - OVERSCAN_LINES);
-    const last = Math.min(
-      this.map.count,
-      Math.ceil((this.scroller.scrollTop + height) / LINE_HEIGHT_PX) + OVERSCAN_LINES,
-    );
+    const isPrinted = PAPER.matches && this.scroller.isConnected;
+    if (height === 0 && !isPrinted) return;
+    const first = isPrinted
+      ? 1
+      : Math.max(1, Math.floor(this.scroller.scrollTop / LINE_HEIGHT_PX) + 1 - OVERSCAN_LINES);
+    const last = isPrinted
+      ? this.map.count
+      : Math.min(
+          this.map.count,
+          Math.ceil((this.scroller.scrollTop + height) / LINE_HEIGHT_PX) + OVERSCAN_LINES,
+        );
     const [firstLine, lastLine] = [this.map.lineOf(first), this.map.lineOf(last)];
     for (const [line, row] of this.rows) {
       if (line < firstLine || line > lastLine) this.recycle(line, row);
@@ -208,6 +219,11 @@ export class VirtualText {
     this.widen();
     this.drawLights();
     this.owner.moved?.();
+  }
+
+  /** Put the rows in the order of their lines: on paper, each is below the last. */
+  sortRows() {
+    this.body.append(...[...this.rows].sort(([one], [other]) => one - other).map(([, row]) => row));
   }
 
   /** Light lines, and no others. @param {Set<number>} lines */
