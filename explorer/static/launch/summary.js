@@ -1,5 +1,5 @@
 /**
- * The launch in a line, for the folded panel: target, Triton version, grid, and what was changed.
+ * The launch in a line, for the folded panel: target, Triton version, grid, and changed values.
  *
  * @import { Draft, Kernel, Launch } from "../core/types.js"
  */
@@ -36,7 +36,7 @@ function changedValues(draft, kernel) {
   ];
 }
 
-/** The arguments by hand that differ from those of the source. @param {Draft} draft @param {Kernel | null} kernel */
+/** The arguments by hand that differ from the arguments of the source. @param {Draft} draft @param {Kernel | null} kernel */
 function changedArguments(draft, kernel) {
   if (draft.mode !== "form" || !kernel) return [];
   const launch = store.state.inspection?.launches.find((each) => each.kernel === kernel.name);

@@ -28,7 +28,7 @@ function summary(changes, { isLaunched = true, title = "Launch · found at line 
   return launchSummary(INSPECTION.kernels[0] ?? null, launch, title);
 }
 
-test("the line has the target, the version, the grid and what was changed", () => {
+test("the line has the target, the version, the grid and the changed values", () => {
   assert.equal(summary({}), "sm_90 · Triton 3.6.0 · grid 4 × 2");
   assert.equal(
     summary({ triton: "3.9.0", config: 2, options: { num_warps: 8, enable_fp_fusion: false } }),
