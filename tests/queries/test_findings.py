@@ -153,6 +153,14 @@ def test_a_rule_finds_its_problem_and_its_advice_removes_it(find, rule, source, 
     assert after == []
 
 
+def test_a_low_occupancy_is_no_finding_if_the_gpu_holds_the_whole_grid_at_once(find):
+    large = changed(PRODUCT, {"BM=64, BN=64": "BM=128, BN=128", "num_warps=4": "num_stages=4"})
+    small = changed(large, {"grid = lambda meta: (4096": "grid = lambda meta: (256"})
+    for source, expected in ((large, 1), (small, 0)):
+        rules = [each["rule"] for each in find(source)["findings"]]
+        assert rules.count("occupancy_limit") == expected
+
+
 def test_a_kernel_without_a_problem_has_none_and_names_what_was_checked(find):
     document = find(ADD)
     assert document["findings"] == []
