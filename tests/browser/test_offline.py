@@ -150,7 +150,7 @@ def test_lines_are_linked_searched_and_followed(scale_file: Path, offline: Calla
 
 @pytest.mark.nightly
 def test_scoreboards_are_in_the_file(scale_file: Path, offline: Callable[..., Page]) -> None:
-    page = offline(scale_file, "#panes=stage:sass")
+    page = offline(scale_file, "#panes=stage:sass;show=control")
     pane = page.locator("pane-stage.hue-sass.has-scoreboards")
     wait = pane.locator(".code", has_text=re.compile(r"^B\S*\d\S*:R")).first
     wait.click()

@@ -18,6 +18,7 @@ export function changeForm(changes) {
 export async function runNow(preset) {
   if (store.state.startingRun) return;
   if (store.state.edited || store.state.run || store.state.sending) await compileNow();
+  await isCompiled();
   const { result, failure, edited } = store.state;
   if (result?.document.status !== "complete" || failure || edited) {
     refuse(
@@ -59,6 +60,17 @@ export async function runNow(preset) {
     return;
   }
   await startRun(result.id, runOf(result.document, form, device, kinds));
+}
+
+/** Wait for the compilation under way, which may have begun before: its source was pasted. @returns {Promise<void>} */
+function isCompiled() {
+  return new Promise((resolve) => {
+    const stop = store.watch(["run", "sending"], () => {
+      if (store.state.run || store.state.sending) return;
+      queueMicrotask(() => stop());
+      resolve();
+    });
+  });
 }
 
 /** Stop the run that was started last. */
