@@ -46,6 +46,20 @@ const folderOfStyles = {
   },
 };
 
+/**
+ * The page has its own theme. The themes of dockview are a third of the whole style sheet.
+ * @type {import("esbuild").Plugin}
+ */
+const withoutThemes = {
+  name: "without-themes",
+  setup({ onLoad }) {
+    onLoad({ filter: /dockview\.css$/ }, async ({ path: file }) => ({
+      contents: (await readFile(file, "utf8")).replace(/^\.dockview-theme-[^{}]*\{[^{}]*\}/gm, ""),
+      loader: "css",
+    }));
+  },
+};
+
 const PLOTLY = "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js";
 /**
  * In the offline file, Plotly is embedded beside the page, if there is data to plot.
@@ -93,7 +107,7 @@ const options = {
   define: { process: JSON.stringify({ env: { NODE_ENV: "production" } }) },
   metafile: true,
   logLevel: "warning",
-  plugins: [folderOfStyles],
+  plugins: [folderOfStyles, withoutThemes],
 };
 /** @type {import("esbuild").BuildOptions} */
 const modules = {
