@@ -80,6 +80,8 @@ class _Search:
             if self._device == "gpu":
                 _, time_ns = self._run(self.index["id"])
                 self._times = [time_ns, time_ns]
+                if time_ns is None:  # The GPU cannot run it: the interpreter may compare the results.
+                    self._device = "interpreter"
             while self._step():
                 pass
 
@@ -110,11 +112,11 @@ class _Search:
         is_proven = verdict == _PROVEN
         if is_proven and (self._device == "gpu" or change["edits"] or change["constants"]):
             results, time_ns = self._run(index["id"])
-            verdict = f"{verdict}, {results}"
             is_proven = results != _OTHER_RESULTS
-        if is_proven and time_ns is not None and self._times[1] is not None:
-            verdict = f"{verdict}, {_microseconds(self._times[1])} → {_microseconds(time_ns)}"
-            is_proven = time_ns < _FASTER * self._times[1]
+            verdict = f"{verdict}, {results}" if is_proven else results
+        if is_proven and (before_ns := self._times[1]) is not None:
+            verdict = f"{verdict}, {_microseconds(before_ns)} → {_microseconds(time_ns)}"
+            is_proven = time_ns is not None and time_ns < _FASTER * before_ns
         print(printable(f"{finding['rule']}: {change['text']}: {verdict}"), flush=True)
         if is_proven:
             self.body, self._address, self.index = body, address, index
@@ -176,7 +178,7 @@ class _Search:
 
 
 _PROVEN = "proven in the compiler"
-_OTHER_RESULTS = "other results"
+_OTHER_RESULTS = "the kernel writes other results"
 #: The share of the former time of a kernel that is faster; times differ by less than that from run to run.
 _FASTER = 0.98
 
