@@ -98,6 +98,7 @@ async function start() {
     return;
   }
   const view = parseView(location.hash);
+  const isLink = location.hash !== "";
   const { Dock } = await docking;
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
   // A link restores the arrangement of its sender; a visit without a link restores the arrangement of the last visit.
@@ -153,15 +154,16 @@ async function start() {
     writeAddress(dock);
   });
   await nextTask();
-  await openFirst();
+  await openFirst(isLink);
   startFrameSelection();
 }
 
 /**
  * Open the result of the address, the last draft, or an example. Text that was typed while the page started takes
- * precedence.
+ * precedence. A first visit starts at the loop of the example, with a line that all stages have pinned.
+ * @param {boolean} isLink whether the address has a view
  */
-async function openFirst() {
+async function openFirst(isLink) {
   if (compilationId) {
     const opened = openAgain(compilationId);
     begin();
@@ -173,7 +175,7 @@ async function openFirst() {
   if (firstOpening.aborted || store.state.lesson) return;
   const draft = keptDraft(store.state.defaultTarget);
   if (draft) choose({ ...draft });
-  else await openExample(store.state.firstExample, firstOpening);
+  else await openExample(store.state.firstExample, firstOpening, isLink ? "" : "tl.dot(");
 }
 
 /**
@@ -244,7 +246,8 @@ function writeAddress(dock) {
     /** @type {HTMLAnchorElement} */ (byId("open-link")).href = permalink(latest, fragment);
   }
   const step = stepOf(hash);
-  const isView = lastStep !== null && path === location.pathname && step !== lastStep;
+  // Before the first result, there is nothing to go back to.
+  const isView = latest && lastStep !== null && path === location.pathname && step !== lastStep;
   lastStep = step;
   if (path + hash === location.pathname + location.hash) return;
   keep(LAYOUT_KEY, withoutFolds(formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, "")));

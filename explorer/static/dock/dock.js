@@ -13,6 +13,7 @@ import { createDockview, Orientation } from "dockview-core";
 import { addressOf, kindOf, known, panelParams, parse, shows, titleOf } from "./pane_address.js";
 import { PaneContent, PaneTab } from "./pane_content.js";
 import { keepTabInSight } from "./tab_in_sight.js";
+import { previewOf } from "./preview.js";
 import { make } from "../core/dom.js";
 import { LOWERING } from "./presets.js";
 import { store } from "../core/store.js";
@@ -158,8 +159,22 @@ export class Dock {
       panel.api.setActive();
       if (!kindOf(name)?.per_stage && state) this.contents.get(panel.id)?.setState(state);
     } else {
-      this.add(name, state, group ? { referenceGroup: group } : undefined);
+      this.preview(name, state, group);
     }
+  }
+
+  /**
+   * Open a pane in place of the preview of a group: a pane that was only looked at.
+   * @param {string} name @param {string} state @param {DockviewGroupPanel} [group]
+   */
+  preview(name, state, group) {
+    const before = group && previewOf(group.panels);
+    const position = group && {
+      referenceGroup: group,
+      ...(before ? { index: group.panels.indexOf(before) } : {}),
+    };
+    this.add(name, state, position, true);
+    before?.api.close();
   }
 
   /** Bring a pane to the front without covering the active one. @param {string} address */
@@ -174,15 +189,16 @@ export class Dock {
 
   /**
    * @param {string} name @param {string} state
-   * @param {{referenceGroup: DockviewGroupPanel, direction?: "right" | "below"}} [position]
+   * @param {{referenceGroup: DockviewGroupPanel, direction?: "right" | "below", index?: number}} [position]
+   * @param {boolean} [isPreview]
    */
-  add(name, state, position) {
+  add(name, state, position, isPreview = false) {
     this.api.addPanel({
       id: this.freshId(),
       component: "pane",
       tabComponent: "pane",
       title: titleOf(name, state),
-      params: { name, state },
+      params: { name, state, isPreview },
       ...(position ? { position } : {}),
     });
   }
@@ -196,7 +212,7 @@ export class Dock {
     const there = group.panels.find((panel) => shows(panel, address));
     const { name, state } = parse(address);
     if (there) there.api.setActive();
-    else this.add(name, state, { referenceGroup: group });
+    else this.preview(name, state, group);
   }
 
   /**

@@ -25,9 +25,9 @@ export function titleOf(name, state) {
   return kind?.per_stage ? stageTitle(shownStage(state)) : (kind?.title ?? name);
 }
 
-/** @param {IDockviewPanel} panel @returns {{name: string, state: string}} */
+/** @param {IDockviewPanel} panel @returns {{name: string, state: string, isPreview?: boolean}} */
 export function panelParams(panel) {
-  return /** @type {{name: string, state: string}} */ (panel.params ?? { name: "", state: "" });
+  return /** @type {{name: string, state: string, isPreview?: boolean}} */ (panel.params ?? { name: "", state: "" });
 }
 
 /**

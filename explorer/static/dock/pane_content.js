@@ -7,6 +7,7 @@
 import { make, setText } from "../core/dom.js";
 import { hueClass, shownStage } from "../core/stages.js";
 import { kindOf, titleOf } from "./pane_address.js";
+import { isUse, keepOpen } from "./preview.js";
 
 /** The pane's element, after its module is loaded. @implements {IContentRenderer} */
 export class PaneContent {
@@ -37,6 +38,8 @@ export class PaneContent {
       if (isWide) api.maximize();
       else api.exitMaximized();
     });
+    this.element.addEventListener("pointerdown", () => keepOpen(api));
+    this.element.addEventListener("keydown", (event) => isUse(event) && keepOpen(api));
     // A pane's code is fetched when the pane is first visible. While a layout is built, every pane is briefly visible.
     this.shown = api.onDidVisibilityChange(() => queueMicrotask(() => this.loadIfVisible()));
     queueMicrotask(() => this.loadIfVisible());
@@ -109,6 +112,7 @@ export class PaneTab {
     const refresh = () => {
       const { name, state } = this.current() ?? /** @type {{name: string, state: string}} */ (params);
       this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
+      this.element.classList.toggle("is-preview", Boolean(api.getParameters().isPreview));
     };
     setText(this.label, title);
     // Only the mouse uses this button, since no element inside a tab may take the focus. The Delete key closes the tab,
@@ -123,7 +127,9 @@ export class PaneTab {
     this.element.addEventListener("auxclick", (event) => {
       if (event.button === 1) api.close();
     });
+    this.element.addEventListener("dblclick", () => keepOpen(api));
     refresh();
+    this.parameters = api.onDidParametersChange(refresh);
     this.titles = api.onDidTitleChange((event) => {
       setText(this.label, event.title);
       refresh();
@@ -131,6 +137,7 @@ export class PaneTab {
   }
 
   dispose() {
+    this.parameters?.dispose();
     this.titles?.dispose();
   }
 }

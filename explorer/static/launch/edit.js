@@ -52,8 +52,9 @@ function mustWait(task) {
 /**
  * Open an example of the gallery and compile it.
  * @param {string} name @param {AbortSignal} [signal]
+ * @param {string} [pinnedText] the first line with this text is pinned
  */
-export async function openExample(name, signal = startOpening()) {
+export async function openExample(name, signal = startOpening(), pinnedText = "") {
   try {
     const example = await api.example(name, signal);
     if (signal.aborted) return;
@@ -63,7 +64,8 @@ export async function openExample(name, signal = startOpening()) {
     const profiled = row?.profiled_target === draft.target ? row.profiled_triton : null;
     const chosen = draft.triton === profiledTriton ? null : draft.triton;
     const triton = profiled ?? chosen ?? (tritons.default || null);
-    store.update({ pinned: [], origin: null, inspection: null });
+    const line = 1 + (pinnedText ? example.source.split("\n").findIndex((text) => text.includes(pinnedText)) : -1);
+    store.update({ pinned: line ? [line] : [], origin: null, inspection: null });
     choose(freshDraft(example.source, draft.target, { triton }));
     profiledTriton = profiled ?? "";
     // An example as it came is nothing to keep.

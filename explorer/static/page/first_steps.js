@@ -20,8 +20,8 @@ class FirstSteps extends LitElement {
     this.hidden = !canCompile || kept(KEY) === DISMISSED;
     return this.hidden
       ? nothing
-      : html`<p>Point at a line to see what it becomes in every stage; a click pins it. Each figure in the status
-          bar opens the pane that explains it. <kbd>Ctrl K</kbd> finds panes and commands. New here?
+      : html`<p>See what the Triton compiler makes of each line, down to machine code: point at a line, or click to pin
+          it. New here?
           <button type="button" class="link" @click=${() => store.update({ lesson: FIRST_TOUR })}>Take a tour</button></p>
         <button type="button" class="tool" aria-label="Dismiss" title="Dismiss" @click=${this.dismiss}>×</button>`;
   }

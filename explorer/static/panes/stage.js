@@ -218,8 +218,8 @@ export class StagePane extends TextPane {
     this.text.shown();
     this.links.lightOperation();
     this.followCursor();
-    // Folds that are applied later would move the lines under the mouse.
-    void this.read();
+    // Folds that are applied later would move the lines under the mouse. With a pin, they come above its place.
+    if (store.state.pinned.length === 0) void this.read();
     void content.loadLocations().then(() => {
       if (this.content !== content) return;
       this.text.redraw();
@@ -227,7 +227,10 @@ export class StagePane extends TextPane {
       this.links.followPin();
       // The mouse may have entered before the locations arrived.
       if (this.pointed) this.light();
-      void this.read().then(() => this.card.refresh());
+      void this.read().then(() => {
+        this.links.followPin();
+        this.card.refresh();
+      });
     });
     void this.search.finish();
   }
