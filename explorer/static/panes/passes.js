@@ -143,7 +143,7 @@ export class PassesPane extends Pane {
           : "The passes appear here as soon as the compiler has run them.",
       );
     }
-    return html`<div class="pass-body">
+    return html`<div class="pass-body" @keydown=${this.leave}>
       <div class="pass-side">
         ${this.list()}
         <div class="pass-llvm">${isFile ? nothing : this.llvmControls()}</div>
@@ -245,10 +245,8 @@ export class PassesPane extends Pane {
     >`;
   }
 
-  /** Move the focus to the search, which the full width hides. */
-  async search() {
-    if (this.view.wide) this.toggle("wide");
-    await this.updateComplete;
+  /** Move the focus to the search. */
+  search() {
     /** @type {HTMLInputElement | null} */ (this.querySelector(".pass-search"))?.focus();
   }
 
@@ -283,8 +281,7 @@ export class PassesPane extends Pane {
         <span class="pass-facts">${
           pass.milliseconds ? html`<span class="time">${duration(pass.milliseconds)}</span>` : nothing
         }${texts ? passCounts(texts.diff) : nothing}</span>
-        <span class="pass-links">${this.links()}</span>
-        <span class="pass-tools">${this.tools()}</span>
+        <span class="pass-tools">${this.tools()} ${this.links()}</span>
       </div>
       <p class="pass-words" title=${this.words.answer ?? nothing}>${prose(this.words.answer ?? "")}
         <lesson-link .topic=${pass.name}></lesson-link></p>
@@ -292,10 +289,9 @@ export class PassesPane extends Pane {
     </header>`;
   }
 
-  /** The width of the change, and other panes with the module after the pass. */
+  /** Another compilation without the pass, and other panes with the module after the pass. */
   links() {
-    return html`${toolButton("Full width", "Full width (W)", () => this.toggle("wide"), this.view.wide)}
-    ${this.editing.leaveOut()} ${
+    return html`${this.editing.leaveOut()} ${
       this.hasGraph
         ? toolButton("Graph", "Graph of the module after this pass (G)", () => this.openGraph())
         : nothing
@@ -310,7 +306,8 @@ export class PassesPane extends Pane {
 
   tools() {
     const { view } = this;
-    return html`<span class="count" role="status">${this.place()}</span>
+    return html`${toolButton("Full width", "Full width (W)", () => this.toggle("wide"), view.wide)}
+      <span class="count" role="status">${this.place()}</span>
       ${toolButton("↑", "Previous change (P)", () => void this.stepChange(-1))}
       ${toolButton("↓", "Next change (N)", () => void this.stepChange(1))}
       ${this.kindChoice()}
@@ -461,6 +458,17 @@ export class PassesPane extends Pane {
     if (!step) return;
     event.preventDefault();
     this.stepPass(step);
+  }
+
+  /** Escape leaves the full width and the selected pass for the list. @param {KeyboardEvent} event */
+  async leave(event) {
+    const list = /** @type {HTMLElement | null} */ (this.querySelector(".pass-list"));
+    const isInList = list?.parentElement?.contains(/** @type {Node} */ (event.target));
+    if (event.key !== "Escape" || event.defaultPrevented || (isInList && !this.view.wide)) return;
+    event.preventDefault();
+    if (this.view.wide) this.toggle("wide");
+    await this.updateComplete;
+    list?.focus();
   }
 
   /** Show the passes to another stage, or LLVM's own. @param {string} stage */

@@ -21,7 +21,7 @@ export function registerCommands(inUse) {
       ["pass-whole", "Pass: all lines or changes only", "E", () => pane.toggle("whole")],
       ["pass-wide", "Pass: full width", "W", () => pane.toggle("wide")],
       ["pass-types", "Pass: types in full or folded", "T", () => pane.toggle("types")],
-      ["pass-search", "Search all passes", "O", () => void pane.search(), !isFile],
+      ["pass-search", "Search all passes", "O", () => pane.search(), !isFile],
       ["pass-graph", "Graph of the module after the pass", "G", () => pane.openGraph(), pane.hasGraph],
       ["pass-layouts", "Layouts after the pass", "", () => pane.openLayouts(), pane.hasLayouts],
       ["operation-forward", "Next change of the operation", "F", () => void pane.lineage?.step(1)],
