@@ -27,7 +27,9 @@ export function titleOf(name, state) {
 
 /** @param {IDockviewPanel} panel @returns {{name: string, state: string, isPreview?: boolean}} */
 export function panelParams(panel) {
-  return /** @type {{name: string, state: string, isPreview?: boolean}} */ (panel.params ?? { name: "", state: "" });
+  return /** @type {{name: string, state: string, isPreview?: boolean}} */ (
+    panel.params ?? { name: "", state: "" }
+  );
 }
 
 /**

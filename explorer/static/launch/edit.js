@@ -64,7 +64,8 @@ export async function openExample(name, signal = startOpening(), pinnedText = ""
     const profiled = row?.profiled_target === draft.target ? row.profiled_triton : null;
     const chosen = draft.triton === profiledTriton ? null : draft.triton;
     const triton = profiled ?? chosen ?? (tritons.default || null);
-    const line = 1 + (pinnedText ? example.source.split("\n").findIndex((text) => text.includes(pinnedText)) : -1);
+    const line =
+      1 + (pinnedText ? example.source.split("\n").findIndex((text) => text.includes(pinnedText)) : -1);
     store.update({ pinned: line ? [line] : [], origin: null, inspection: null });
     choose(freshDraft(example.source, draft.target, { triton }));
     profiledTriton = profiled ?? "";

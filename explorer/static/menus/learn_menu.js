@@ -52,7 +52,7 @@ function drawCards(popover, tours, exercises) {
   const offered = tours.map(
     ({ name, title, question, steps }) =>
       html`<button type="button" class="card" @click=${openLesson(`tour=${name}.1`)}>
-        <b>${title}</b><span>${prose(question)} <small>${steps} steps</small></span>
+        <b>${title} <small>${steps} steps</small></b><span>${prose(question)}</span>
       </button>`,
   );
   const tasks = exercises.map(({ name, title, level }) => {
@@ -68,7 +68,6 @@ function drawCards(popover, tours, exercises) {
   render(
     html`${offered.length ? html`<h2>Tours: learn how kernels are lowered</h2>${offered}` : nothing}
       ${tasks.length ? html`<h2>Exercises: make the compiler do it</h2>${tasks}${far}` : nothing}
-      <h2>Terms</h2>
       <a class="card" href="/glossary" target="_blank" rel="noopener"
         ><b>Glossary</b><span>The terms of the page, with sources</span></a
       >`,
