@@ -37,6 +37,7 @@ const VERDICTS = {
 
 class FindingsView extends Pane {
   static properties = { paneId: {} };
+  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "settled"]);
   /** The pane around it, which lights lines. */
   paneId = "";
   /** The trials of the result `tried`, by the keys of their changes. @type {Map<string, import("./trials.js").Trial>} */
@@ -45,7 +46,7 @@ class FindingsView extends Pane {
   trying = new AbortController();
   answer = new Loaded(
     this,
-    () => (store.state.result?.finished ? [store.state.result.id] : null),
+    () => (store.state.settled ? [store.state.settled.id] : null),
     (id) => api.analysis(id, "findings"),
   );
 
