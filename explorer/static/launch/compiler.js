@@ -19,7 +19,7 @@ import { canCompile } from "../core/host.js";
 import { expectOwn } from "../menus/history.js";
 import { Result } from "../core/result.js";
 import { sameSources, sourceTexts } from "../core/source_files.js";
-import { fallbackStage, targetStages } from "../core/stages.js";
+import { shownStage, targetStages } from "../core/stages.js";
 import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
 import { matchLines } from "../text/line_matching.js";
@@ -358,7 +358,7 @@ function arrived(result) {
   const { stages } = result.document;
   const available = targetStages(result);
   const wanted = visible
-    .map((name) => fallbackStage(name, available))
+    .map((state) => shownStage(state, result))
     .filter((name) => available.includes(name));
   const isOther = shown === null || !sameSources(shown.document.request, result.document.request);
   const isWhole = wanted.length > 0 && wanted.every((name) => result.stage(name));
