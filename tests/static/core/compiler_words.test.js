@@ -20,10 +20,7 @@ for (const [message, words] of /** @type {const} */ ([
     "MMA version 3 acceleration not applied due to unsupported shapes or data types.",
     "The matrix instructions of version 3 do not have the shapes",
   ],
-  [
-    "Unable to choose MFMA intrinsic for dot operation.",
-    "The compiler finds no matrix instruction (MFMA)",
-  ],
+  ["Unable to choose MFMA intrinsic for dot operation.", "The compiler finds no matrix instruction (MFMA)"],
   [
     "ptxas C7511: Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma pipeline in the function 'product'",
     "The matrix instructions wait for each other, because of this: insufficient register resources for the wgmma pipeline.",
