@@ -357,9 +357,7 @@ function arrived(result) {
   if (!run || run.result !== result) return;
   const { stages } = result.document;
   const available = targetStages(result);
-  const wanted = visible
-    .map((state) => shownStage(state, result))
-    .filter((name) => available.includes(name));
+  const wanted = visible.map((state) => shownStage(state, result)).filter((name) => available.includes(name));
   const isOther = shown === null || !sameSources(shown.document.request, result.document.request);
   const isWhole = wanted.length > 0 && wanted.every((name) => result.stage(name));
   const enough = (shown === null || !result.isLive) && (isOther ? stages.length > 0 : isWhole);

@@ -41,7 +41,8 @@ function words(line, lines = LINES, board = new Board(WAITS)) {
 
 test("every field is told in words", () => {
   assert.deepEqual(words(4), {
-    "B--2---": "Waits for scoreboard 2: the result of LDG.E in SASS line 3 and the result of LDG.E.128 in SASS line 2.",
+    "B--2---":
+      "Waits for scoreboard 2: the result of LDG.E in SASS line 3 and the result of LDG.E.128 in SASS line 2.",
     R0: "Sets scoreboard 0 until its operands are read. SASS line 5 waits for it.",
     "W-": "Sets no scoreboard for its result.",
     Y: "Yields: the scheduler prefers another warp for the next instruction.",
