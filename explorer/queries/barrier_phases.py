@@ -205,7 +205,7 @@ def _words(finding: Finding, execution: Execution) -> str:
     done = "reads" if finding.kind == "early read" else "writes"
     other = "writes" if finding.kind == "early read" else "uses"
     return (
-        f"{finding.thread} {done} {memory} while the operation of line {finding.other_line} may still be "
+        f"{finding.thread} {done} {memory} while the operation of line {finding.other_line} of TTGIR may still be "
         f"under way, which {other} it: no wait orders them."
     )
 
@@ -213,7 +213,7 @@ def _words(finding: Finding, execution: Execution) -> str:
 QUERY = Query(
     name="barrier_phases",
     summary="The phases of mbarriers and the waits of partitions, in an order that the mbarriers permit.",
-    version=2,
+    version=3,
     document=BarrierPhasesDocument,
     find=_find,
 )

@@ -35,7 +35,7 @@ def conversion_facts(subject: Subject, place: dict[str, str], line: int, text: s
     maker, how = _definer(function, conversion.operands[0])
     yield WhyFact(f"{how} in {code(old)}.", "observed", source, _links(place, [maker] if maker else []))
     users = [each for each in function.operations if conversion.results[0] in each.operands and each.text]
-    names = listed(f"{code(each.name)} in line {each.line}" for each in users)
+    names = listed(f"{code(each.name)} in line {each.line} of the module" for each in users)
     verb = "takes" if len(users) == 1 else "take"
     yield WhyFact(
         f"{names} {verb} it in {code(new)}." if users else "Nothing uses its result.",
@@ -56,10 +56,16 @@ def _definer(function: Function, value: str) -> tuple[Operation | None, str]:
     """Return the operation that a value comes from, and its description."""
     for operation in function.operations:
         if value in operation.results:
-            return operation, f"{code(operation.name)} in line {operation.line} makes the tensor"
+            return (
+                operation,
+                f"{code(operation.name)} in line {operation.line} of the module makes the tensor",
+            )
         for region in operation.regions:
             if any(value in block.arguments for block in region.blocks):
-                return operation, f"{code(operation.name)} in line {operation.line} carries the tensor"
+                return (
+                    operation,
+                    f"{code(operation.name)} in line {operation.line} of the module carries the tensor",
+                )
     return None, "The tensor is made"
 
 
@@ -67,5 +73,6 @@ def _links(place: dict[str, str], operations: list[Operation]) -> tuple[WhyLink,
     index = int(place["pass"]) if "pass" in place else None
     stage = place.get("stage", "")
     return tuple(
-        WhyLink(f"{each.name}, line {each.line}", stage, index, each.line) for each in operations[:3]
+        WhyLink(f"{each.name}, line {each.line} of the module", stage, index, each.line)
+        for each in operations[:3]
     )

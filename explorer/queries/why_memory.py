@@ -38,7 +38,7 @@ def buffer_facts(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
         if buffer.slots > 1
         else ""
     )
-    owner = f"{code(buffer.first.operation)} in line {buffer.first.line}"
+    owner = f"{code(buffer.first.operation)} in line {buffer.first.line} of the module"
     kind = "needs it as scratch while it runs" if buffer.use == "scratch" else "allocates it"
     yield WhyFact(
         f"{owner} {kind}: {counted(buffer.size_bytes, 'byte')}, from byte {first:,} to {last:,}{slots}.",
@@ -77,7 +77,7 @@ def _users(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
             if letter in effect_of(each.operation, is_mbarrier=buffer.holds_mbarriers)
         ]
         if users:
-            names = listed(f"{code(each.operation)} in line {each.line}" for each in users)
+            names = listed(f"{code(each.operation)} in line {each.line} of the module" for each in users)
             plural = verb if len(users) == 1 else verb.removesuffix("s")
             yield WhyFact(
                 f"{names} {plural} it.",
@@ -204,7 +204,9 @@ def _inside(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
 
 
 def _words(place: Place) -> str:
-    return f"{code(place.operation)} in line {place.line}" if place.line else code(place.operation)
+    return (
+        f"{code(place.operation)} in line {place.line} of the module" if place.line else code(place.operation)
+    )
 
 
 def _names(function: FunctionMap, indices: Sequence[int]) -> str:
@@ -214,7 +216,7 @@ def _names(function: FunctionMap, indices: Sequence[int]) -> str:
 
 def _links(function: FunctionMap, places: Sequence[Place]) -> tuple[WhyLink, ...]:
     return tuple(
-        WhyLink(f"{each.operation}, line {each.line}", "", function.pass_index, each.line)
+        WhyLink(f"{each.operation}, line {each.line} of the module", "", function.pass_index, each.line)
         for each in dict.fromkeys(places)
         if each.line
     )[:4]

@@ -75,7 +75,7 @@ def tensor_facts(subject: Subject, ttgir_lines: list[int]) -> Iterator[WhyFact]:
         "modelled",
         "live ranges in TTGIR, elements by the compiler's layouts",
         tuple(
-            WhyLink(f"{each.name}, line {each.first}", "ttgir", None, each.first)
+            WhyLink(f"{each.name}, TTGIR line {each.first}", "ttgir", None, each.first)
             for each in live[:_MOST_TENSORS]
         ),
     )

@@ -29,6 +29,7 @@ import { LOWERING } from "./dock/presets.js";
 import { permalink } from "./menus/share.js";
 import { startSplitter } from "./page/splitter.js";
 import "./page/status.js";
+import { foundWords } from "./core/status.js";
 import { store } from "./core/store.js";
 import { loadLater } from "./core/modules.js";
 import { keep, kept } from "./core/storage.js";
@@ -281,11 +282,12 @@ function drawSubject() {
     subject.replaceChildren();
     return;
   }
-  const { kernel, target, triton, specialization } = result.document;
+  const { kernel, output_code: code, status, target, triton, specialization } = result.document;
   const options = specialization?.options ?? {};
   const facts = [targetTitle(target), `Triton ${triton}`, kernelFacts(options)].filter(Boolean);
   const name = document.createElement("b");
-  setText(name, kernel ?? "No kernel");
+  const found = status === "kernels_found" ? foundWords(code?.kernels.length ?? 0) : "No kernel";
+  setText(name, kernel ?? found);
   const rest = document.createElement("span");
   setText(rest, facts.join("  ·  "));
   subject.replaceChildren(name, rest);

@@ -152,6 +152,23 @@ def test_a_part_of_a_graph_is_chosen_found_and_downloaded(page: Page) -> None:
     expect(pane.locator(".count")).to_have_text("no match")
 
 
+@pytest.mark.parametrize(("at", "mark"), [("line=ttgir.", "is-chosen"), ("pin=", "is-pinned")])
+def test_a_graph_opens_at_the_operation_that_the_address_names(visitor: Visitor, at: str, mark: str) -> None:
+    page = visitor()
+    example = find_example("matmul").source
+    result = compiled(page, example)
+    if mark == "is-pinned":
+        text = example
+    else:
+        text = page.request.get(f"/api/v1/compilations/{result}/stages/ttgir").text()
+    last_store = max(
+        number for number, line in enumerate(text.split("\n"), 1) if re.search(r"t[lt]\.store", line)
+    )
+    page.goto(f"/k/{result}#panes=stage:ttgir@45+graph:ttgir@55&{at}{last_store}")
+    pane = drawn(page)
+    expect(pane.locator(f".node.{mark}", has_text="tt.store")).to_be_in_viewport()
+
+
 @pytest.mark.nightly
 def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(visitor: Visitor) -> None:
     page = visitor()

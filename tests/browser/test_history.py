@@ -91,6 +91,17 @@ def test_own_results_are_listed_opened_again_and_cleared(page: Page, visitor: Vi
     expect(entries.first.get_by_role("img", name="complete")).to_be_visible()
     expect(entries.nth(2)).to_contain_text("matmul_kernel")
     expect_accessible(page, "#history-menu")
+
+    # A favourite moves to the top by keyboard, and stays there.
+    star = page.get_by_role("button", name=re.compile("^Favourite: matmul_kernel"))
+    expect(star).to_have_attribute("aria-pressed", "false")
+    star.press("Enter")
+    expect(entries.first).to_contain_text("matmul_kernel")
+    expect(star).to_be_focused()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    expect_accessible(page, "#history-menu")
+    star.press("Enter")
+    expect(entries.nth(2)).to_contain_text("matmul_kernel")
     entries.nth(1).click()
     expect(page.locator(".cm-content")).to_contain_text("* 2.0")
     wait_for_result(page)

@@ -150,7 +150,7 @@ def test_a_stage_is_edited_and_compared_with_the_original(page: Page) -> None:
     page.keyboard.press("End")
     page.keyboard.type(" oops")
     page.keyboard.press("Control+Enter")
-    expect(pane.get_by_role("alert")).to_contain_text(re.compile(r"Line \d+: .*oops"))
+    expect(pane.get_by_role("alert")).to_contain_text(re.compile(r"TTGIR line \d+: .*oops"))
     expect(pane.locator(".cm-lintRange-error")).to_have_count(1)
     page.keyboard.press("End")
     for _ in " oops":

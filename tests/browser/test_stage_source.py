@@ -9,8 +9,11 @@ from actions import (
     COMPILE_TIMEOUT_MS,
     Visitor,
     compile_now,
+    compiled,
     drop,
     eventually,
+    expect_stage,
+    open_result,
     result_id,
     run_command,
     wait_for_result,
@@ -63,3 +66,17 @@ def test_the_text_of_a_stage_and_a_cubin_give_the_machine_code_of_the_original(v
     run_command(page, "Show Run")
     expect(page.locator("pane-run")).to_contain_text("The source of this kernel is missing.")
     expect(page.locator("pane-run").get_by_role("button", name="Run", exact=True)).to_have_count(0)
+
+
+@pytest.mark.nightly
+def test_pasted_ptx_is_shown_in_place_of_the_stages_before_it(visitor: Visitor) -> None:
+    page = visitor()
+    softmax = compiled(page, find_example("softmax").source)
+    ptx = page.request.get(f"/api/v1/compilations/{softmax}/stages/ptx").text()
+    open_result(page, ptx)
+    expect_stage(page, "PTX", ".visible .entry softmax_kernel")
+    tabs = page.get_by_role("tab")
+    # One in each group: TTIR, TTGIR and LLVM IR would show the same.
+    expect(tabs.filter(has_text="PTX", visible=True)).to_have_count(2)
+    expect(tabs.filter(has_text="TTGIR")).to_have_count(0)
+    expect(page.locator("pane-findings")).to_contain_text("by the 5 checks that this result allows")

@@ -38,6 +38,7 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, progra
     expect(page.locator("pipeline-path .is-failed")).to_have_count(0)
     expect(page.get_by_text("failed")).to_have_count(0)
     expect(page.locator("launch-panel")).to_contain_text("Launch · 1 kernel found")
+    expect(page.locator("#subject b")).to_have_text("1 kernel found")
     message = page.get_by_role("alert").filter(has_text="A compiler writes the kernels of this program")
     expect(message).to_have_class("is-note")
     page.get_by_role("button", name="History").click()

@@ -85,9 +85,9 @@ def test_a_conversion_names_who_makes_and_who_wants_the_tensor(product, ask):
     assert document["kind"] == "conversion"
     made, wanted = document["facts"][:2]
     assert made["basis"] == wanted["basis"] == "observed"
-    assert f"in line {maker} makes the tensor in `{old}`" in made["text"]
+    assert f"in line {maker} of the module makes the tensor in `{old}`" in made["text"]
     assert [link["line"] for link in wanted["links"]] == users
-    assert f"in line {users[0]} takes it in `{new}`" in wanted["text"]
+    assert f"in line {users[0]} of the module takes it in `{new}`" in wanted["text"]
     assert "conversion" in {term["name"] for term in document["terms"]}
 
 
@@ -177,9 +177,12 @@ def test_a_barrier_of_a_pipeline_keeps_copies_and_loads_apart(product, ask):
     assert reading
     for text in reading:
         assert re.search(
-            r"`ttg\.local_load` in line \d+ could read bytes [\d,]+ to [\d,]+ \(`(left|right)`\)", text
+            r"`ttg\.local_load` in line \d+ of the module could read bytes [\d,]+ to [\d,]+ \(`(left|right)`\)",
+            text,
         )
-        assert re.search(r"before `ttg\.async_copy_global_to_local` in line \d+ .*has written them", text)
+        assert re.search(
+            r"before `ttg\.async_copy_global_to_local` in line \d+ of the module.*has written them", text
+        )
     assert [text for text in texts if "needs no barrier" in text] == []
 
 

@@ -144,7 +144,7 @@ def integer(operation: Operation, value: Value) -> int:
     if isinstance(value, Unknown) and value.argument:
         raise ArgumentNeeded(value.argument)
     if isinstance(value, Unknown) and value.line:
-        made = f"`{value.operation}` in line {value.line}"
+        made = f"`{value.operation}` in line {value.line} of TTGIR"
         raise NotEvaluated(operation.line, f"it depends on the result of {made}, which only a run knows")
     raise NotEvaluated(operation.line, "it depends on a value that cannot be read")
 

@@ -11,17 +11,6 @@ export function stageTitle(name) {
 }
 
 /**
- * Return the stage to show for `wanted`: the stage itself, or the machine code of this target in place of the machine
- * code of a different target.
- * @param {string} wanted
- * @param {string[]} available in their order
- */
-export function fallbackStage(wanted, available) {
-  const isMachineCode = store.state.targets.some(({ stages }) => stages.at(-1) === wanted);
-  return isMachineCode && !available.includes(wanted) ? (available.at(-1) ?? wanted) : wanted;
-}
-
-/**
  * The names of the stages for the target of a result, or without a result for the target of the draft, in their order.
  * @param {Result | null} result
  */
@@ -34,13 +23,21 @@ export function targetStages(result) {
 
 /**
  * The stage that a stage pane shows when its state is `state`: a name, and behind ";" more about the view.
+ *
+ * The machine code of the target stands for the machine code of another target. The first stage of a result stands for
+ * the stages before it: a pasted PTX has no TTGIR.
  * @param {string} state
+ * @param {Result | null} [result]
  */
-export function shownStage(state) {
+export function shownStage(state, result = store.state.result) {
   const [wanted = ""] = state.split(";");
-  const { result } = store.state;
   // A stage that the result has and its target does not list (Gluon IR) is shown unchanged.
-  return result?.stage(wanted) ? wanted : fallbackStage(wanted, targetStages(result));
+  if (result?.stage(wanted)) return wanted;
+  const stages = targetStages(result);
+  const isMachineCode = store.state.targets.some((target) => target.stages.at(-1) === wanted);
+  const stage = isMachineCode && !stages.includes(wanted) ? (stages.at(-1) ?? wanted) : wanted;
+  const first = result?.document.stages[0]?.name ?? "";
+  return stages.includes(stage) && stages.indexOf(stage) < stages.indexOf(first) ? first : stage;
 }
 
 /** Return the class that sets the hue of a stage's language. @param {string} name */

@@ -51,7 +51,9 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {boolean} live the draft is compiled while it is typed
  * @property {boolean} isTyping a live compilation of the draft is due or under way
  * @property {Result | null} liveFailure the last live compilation, which failed; the panes still show `result`
- * @property {Result | null} before the complete result of the same kernel that was shown before `result`
+ * @property {Result | null} settled the finished result whose findings are requested: `result`, or while a source is
+ *   typed an earlier one
+ * @property {Result | null} before the complete result of the same kernel that was settled before
  * @property {{id: string, count: number} | null} findingCount the number of findings of a result
  * @property {Problem | null} problem the server's last refusal
  * @property {boolean} edited the draft differs from the request of `result`
@@ -116,6 +118,7 @@ const state = {
   live: true,
   isTyping: false,
   liveFailure: null,
+  settled: null,
   before: null,
   findingCount: null,
   problem: null,

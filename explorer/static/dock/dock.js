@@ -332,6 +332,19 @@ export class Dock {
     const inFront = shown.map(({ name }) => name);
     if (visible.join() !== store.state.visible.join()) store.update({ visible });
     if (inFront.join() !== store.state.inFront.join()) store.update({ inFront });
+    this.hideDoubles();
+  }
+
+  /** Show one tab of the panes of a group that show the same stage: the first stage of a result may stand for others. */
+  hideDoubles() {
+    for (const { panels, activePanel } of this.api.groups) {
+      const inOrder = activePanel ? [activePanel, ...panels] : panels;
+      for (const panel of panels) {
+        const tab = /** @type {HTMLElement | null} */ (panel.view.tab.element.closest(".dv-tab"));
+        const address = addressOf(panelParams(panel));
+        if (tab) tab.hidden = inOrder.find((each) => shows(each, address)) !== panel;
+      }
+    }
   }
 
   /** Set the titles of the tabs from the content of their panes. */
@@ -340,6 +353,7 @@ export class Dock {
       const { name, state } = panelParams(panel);
       panel.api.setTitle(titleOf(name, state));
     }
+    if (this.api) this.hideDoubles();
   }
 
   /** @param {DockviewGroupPanel} group */

@@ -20,6 +20,7 @@ import {
   placeholder,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import { plainWords } from "../core/compiler_words.js";
 import { diagnosticsOfDraft } from "../core/diagnostics.js";
 import { compileNow, editFile, editSource } from "../launch/edit.js";
 import { isStageText } from "../launch/state.js";
@@ -489,6 +490,6 @@ function underline({ doc }, { severity, message, line, column, end_line, end_col
     from,
     to: Math.max(to, from),
     severity: severity === "error" || severity === "warning" ? severity : "info",
-    message: line > 0 ? (hint ? `${message}\n${hint}` : message) : `${message}${hint ? `\n${hint}` : ""}`,
+    message: [plainWords(message) || message, hint].filter(Boolean).join("\n"),
   };
 }

@@ -1,21 +1,43 @@
-/** The number of findings of the shown result, for the status bar, and the result that was shown before. */
+/**
+ * The result whose findings are requested, and their number for the status bar.
+ *
+ * To find them takes as long as to compile a small kernel. Results of typing therefore wait for a pause in it.
+ */
 import { ApiError, api } from "../core/api.js";
+import { debounce } from "../core/dom.js";
 import { store } from "../core/store.js";
 
-/** The complete result that was shown last. @type {import("../core/result.js").Result | null} */
-let last = null;
+/** Nobody types if no key is pressed for so long. */
+const QUIET_MS = 700;
 
-/** Count the findings of each complete result that is shown. */
+/** The complete result that was settled last. @type {import("../core/result.js").Result | null} */
+let last = null;
+let isQuiet = true;
+
+/** Settle each finished result that is shown, and count its findings. */
 export function startCount() {
-  store.watch(["result"], () => void count());
+  const rest = debounce(() => {
+    isQuiet = true;
+    settle();
+  }, QUIET_MS);
+  store.watch(["draft"], () => {
+    isQuiet = false;
+    rest();
+  });
+  store.watch(["result"], settle);
 }
 
-async function count() {
-  const { result, findingCount } = store.state;
-  if (!result?.finished || result.document.status !== "complete" || findingCount?.id === result.id) return;
-  const { id } = result;
-  if (last && last !== result)
-    store.update({ before: last.document.kernel === result.document.kernel ? last : null });
+function settle() {
+  const { result, settled } = store.state;
+  if (!result?.finished || result === settled || (result.isLive && !isQuiet)) return;
+  store.update({ settled: result });
+  if (result.document.status === "complete") void count(result);
+}
+
+/** @param {import("../core/result.js").Result} result */
+async function count(result) {
+  const { id, document } = result;
+  if (last) store.update({ before: last.document.kernel === document.kernel ? last : null });
   last = result;
   try {
     const { findings } = await api.analysis(id, "findings");

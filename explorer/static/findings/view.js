@@ -4,7 +4,7 @@
  * @import { AnalysisAnswer } from "../core/types.js"
  */
 import { api } from "../core/api.js";
-import { grouped } from "../core/format.js";
+import { grouped, plural } from "../core/format.js";
 import { lineText } from "../core/line_words.js";
 import { Loaded, Pane } from "../core/pane.js";
 import { canCompile } from "../core/host.js";
@@ -37,6 +37,7 @@ const VERDICTS = {
 
 class FindingsView extends Pane {
   static properties = { paneId: {} };
+  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "settled"]);
   /** The pane around it, which lights lines. */
   paneId = "";
   /** The trials of the result `tried`, by the keys of their changes. @type {Map<string, import("./trials.js").Trial>} */
@@ -45,7 +46,7 @@ class FindingsView extends Pane {
   trying = new AbortController();
   answer = new Loaded(
     this,
-    () => (store.state.result?.finished ? [store.state.result.id] : null),
+    () => (store.state.settled ? [store.state.settled.id] : null),
     (id) => api.analysis(id, "findings"),
   );
 
@@ -59,7 +60,7 @@ class FindingsView extends Pane {
         ${
           answer.findings.length
             ? html`<ol>${answer.findings.map((each, index) => this.finding(each, answer.findings.slice(0, index)))}</ol>`
-            : html`<p class="findings-none"><strong>No static problem found.</strong></p>`
+            : html`<p class="findings-none"><strong>${noneWords(answer)}</strong></p>`
         }
         ${checked(answer)}
       </div>`,
@@ -194,9 +195,18 @@ function cost({ cost: found }) {
   return html`<span class="facts">Cost: ${Math.round(100 * found.share)} % of the ${found.of}, ${found.basis}</span>`;
 }
 
-/** The rules that were checked. @param {Findings} answer */
+/** @param {Findings} answer without findings */
+function noneWords({ checked: rules }) {
+  const possible = rules.filter(({ reason }) => !reason).length;
+  return possible === rules.length
+    ? "No static problem found."
+    : `No static problem found by the ${plural(possible, "check")} that this result allows.`;
+}
+
+/** The rules, and whether they were checked. @param {Findings} answer */
 function checked({ checked: rules }) {
-  return html`<details class="finding-more"><summary>${rules.length} checks</summary>
+  const impossible = rules.filter(({ reason }) => reason).length;
+  return html`<details class="finding-more"><summary>${rules.length} checks${impossible ? `, ${impossible} of them not possible` : ""}</summary>
     <ul>${rules.map(
       ({ title, findings, reason }) =>
         html`<li>${title}: ${reason ? `not checked. ${reason}` : findings ? `${findings} found` : "nothing found"}</li>`,

@@ -19,7 +19,7 @@ import { canCompile } from "../core/host.js";
 import { expectOwn } from "../menus/history.js";
 import { Result } from "../core/result.js";
 import { sameSources, sourceTexts } from "../core/source_files.js";
-import { fallbackStage, targetStages } from "../core/stages.js";
+import { shownStage, targetStages } from "../core/stages.js";
 import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
 import { matchLines } from "../text/line_matching.js";
@@ -357,9 +357,7 @@ function arrived(result) {
   if (!run || run.result !== result) return;
   const { stages } = result.document;
   const available = targetStages(result);
-  const wanted = visible
-    .map((name) => fallbackStage(name, available))
-    .filter((name) => available.includes(name));
+  const wanted = visible.map((state) => shownStage(state, result)).filter((name) => available.includes(name));
   const isOther = shown === null || !sameSources(shown.document.request, result.document.request);
   const isWhole = wanted.length > 0 && wanted.every((name) => result.stage(name));
   const enough = (shown === null || !result.isLive) && (isOther ? stages.length > 0 : isWhole);

@@ -5,7 +5,7 @@
  */
 import { ApiError, api } from "../core/api.js";
 import { compile, inspect, open } from "./compiler.js";
-import { debounce } from "../core/dom.js";
+import { debounce, toast } from "../core/dom.js";
 import { movedAssumed } from "../editor/script_choice.js";
 import { editsOfPasses, forgetDraft, forgetUnsent, keepDraft } from "./draft.js";
 import { freshDraft } from "../core/fresh_draft.js";
@@ -108,7 +108,12 @@ export function editSource(source, isOther) {
   const { draft, tritons } = store.state;
   if (isOther) {
     // The version of an example's profile was chosen for that example.
-    const triton = draft.triton === profiledTriton ? tritons.default || null : draft.triton;
+    const isOfExample = profiledTriton !== "" && draft.triton === profiledTriton;
+    const triton = isOfExample ? tritons.default || null : draft.triton;
+    if (triton && triton !== draft.triton)
+      toast(
+        `The source is compiled with Triton ${triton}. Version ${profiledTriton} is that of the example's profile.`,
+      );
     profiledTriton = "";
     store.update({ inspection: null, pinned: [] });
     const { path, files } = draft;

@@ -1,6 +1,6 @@
 /**
  * The results that were compiled in this browser, the newest first: a list of bounded length that never
- * leaves it.
+ * leaves it. Favourites are kept beyond that length.
  *
  * @import { CompilationDocument, Status } from "../core/types.js"
  */
@@ -24,6 +24,7 @@ const LONGEST_TITLE = 100;
  * @property {Status} status
  * @property {string} title a line of the source that distinguishes it
  * @property {number} at when it was compiled, in milliseconds since 1970
+ * @property {boolean} [isFavourite]
  * @property {boolean} [live] it was compiled while its source was typed; the next such result replaces it
  */
 
@@ -60,6 +61,27 @@ export function earlierVersions({ id, kernel }) {
   return ownResults().filter((entry) => entry.id !== id && entry.kernel === (kernel ?? ""));
 }
 
+/** Own results, the favourites first. */
+export function shownResults() {
+  const entries = ownResults();
+  return [
+    ...entries.filter(({ isFavourite }) => isFavourite),
+    ...entries.filter(({ isFavourite }) => !isFavourite),
+  ];
+}
+
+/** Keep a result at the top, or no longer. @param {string} id @param {boolean} isFavourite */
+export function setFavourite(id, isFavourite) {
+  keepEntries(ownResults().map((entry) => (entry.id === id ? { ...entry, isFavourite } : entry)));
+}
+
+/** @param {Entry[]} entries */
+function keepEntries(entries) {
+  let others = 0;
+  const within = entries.filter(({ isFavourite }) => isFavourite || ++others <= MOST_ENTRIES);
+  keep(STORAGE_KEY, JSON.stringify(within));
+}
+
 export function clearHistory() {
   keep(STORAGE_KEY, null);
 }
@@ -81,11 +103,15 @@ export function record(document, live = false) {
       .join(" ") || null,
   );
   // Another tab may have added to the list.
-  const others = ownResults().filter(({ id }) => id !== document.id);
+  const own = ownResults();
+  const others = own.filter(({ id }) => id !== document.id);
   const [before] = others;
-  if (live && before?.live && before.kernel === document.kernel) others.shift();
-  const entry = live ? { ...entryOf(document), live } : entryOf(document);
-  keep(STORAGE_KEY, JSON.stringify([entry, ...others].slice(0, MOST_ENTRIES)));
+  if (live && before?.live && !before.isFavourite && before.kernel === document.kernel) others.shift();
+  const isFavourite = own.find(({ id }) => id === document.id)?.isFavourite;
+  keepEntries([
+    { ...entryOf(document), ...(live ? { live } : {}), ...(isFavourite ? { isFavourite } : {}) },
+    ...others,
+  ]);
 }
 
 /** @param {CompilationDocument} document @returns {Entry} */

@@ -10,7 +10,7 @@ import { openResult } from "../launch/edit.js";
 import { byId, toast } from "../core/dom.js";
 import { ago } from "../core/format.js";
 import { html, nothing, render } from "../core/template.js";
-import { clearHistory, ownResults } from "./history.js";
+import { clearHistory, setFavourite, shownResults } from "./history.js";
 import { store } from "../core/store.js";
 
 /** @type {Partial<Record<Status, string>>} */
@@ -25,10 +25,11 @@ export function clear() {
 
 /** @param {HTMLElement} popover */
 export function draw(popover) {
-  const entries = ownResults();
+  const entries = shownResults();
   const shown = store.state.failure ?? store.state.result;
   const rows = entries.map(
-    (entry) => html`<div class="history-row">${ownResult(entry, shown)}${comparison(entry, shown)}</div>`,
+    (entry) =>
+      html`<div class="history-row">${star(entry, popover)}${ownResult(entry, shown)}${comparison(entry, shown)}</div>`,
   );
   const all = html`${rows}
     <hr />
@@ -60,6 +61,19 @@ function ownResult({ id, status, kernel, title, target, triton, facts, at }, sho
     ><small>${[target, `Triton ${triton}`, facts].filter(Boolean).join(" · ")}</small
     ><time datetime=${new Date(at).toISOString()}>${ago(Date.now() - at)}</time></a
   >`;
+}
+
+/** A button that keeps a result at the top. @param {Entry} entry @param {HTMLElement} popover */
+function star({ id, kernel, isFavourite = false, at }, popover) {
+  const toggle = () => {
+    setFavourite(id, !isFavourite);
+    draw(popover);
+    // The row has moved.
+    /** @type {HTMLElement | null} */ (popover.querySelector(`[data-star="${CSS.escape(id)}"]`))?.focus();
+  };
+  const label = `Favourite: ${kernel || "the result"}, compiled ${ago(Date.now() - at)}`;
+  return html`<button type="button" class="history-star" data-star=${id} aria-pressed=${String(isFavourite)}
+    aria-label=${label} title="Keep it at the top" @click=${toggle}>${isFavourite ? "★" : "☆"}</button>`;
 }
 
 /** @param {Entry} entry @param {Result | null} shown */

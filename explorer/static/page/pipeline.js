@@ -68,7 +68,7 @@ class PipelinePath extends HTMLElement {
     const run = store.state.run?.isShown ? store.state.run : null;
     const shown = run?.result ?? failure ?? (sending && !result ? null : result);
     const path = pathOf(shown);
-    const visibleStages = new Set(visible.map(shownStage));
+    const visibleStages = new Set(visible.map((state) => shownStage(state)));
     const first = path.find((name) => !shown?.stage(name));
     /** @param {string} name @returns {NodeState} */
     const stateOf = (name) => {

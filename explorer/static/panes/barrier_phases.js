@@ -15,7 +15,6 @@ import { groupsOf, inWindow, isUsed, linesOf } from "./barrier_phases/rows.js";
 
 const NONE =
   "The kernel uses no mbarrier and no partitions. The compiler makes mbarriers for tensor descriptors, for the matrix products of sm_100, and for `warp_specialize`.";
-const WAITING = "The phases are computed when the compilation is complete.";
 /** In place of a picture. @param {string} text */
 const words = (text) => html`<div class="empty"><p>${prose(text)}</p></div>`;
 /** Steps that are drawn at once. */
@@ -45,8 +44,10 @@ class BarrierPhasesPane extends Pane {
   /** @override */
   render() {
     return this.phases.render({
-      empty: store.state.result ? WAITING : "Compile a kernel to see the phases of its mbarriers.",
-      waiting: WAITING,
+      empty: store.state.result
+        ? "The phases are computed when the compilation is complete."
+        : "Compile a kernel to see the phases of its mbarriers.",
+      waiting: "The phases are being computed.",
       ready: (document) => this.content(document),
       failed: ({ detail }) => words(detail),
     });

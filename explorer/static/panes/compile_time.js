@@ -17,7 +17,6 @@ import { marked } from "../glossary/marks.js";
 
 /** @typedef {AnalysisAnswer<"compile_time">} CompileTime */
 
-const WAITING = "The compile time is known when the compilation is finished.";
 /** The rows of a table that are shown at first. */
 const FIRST_ROWS = 12;
 
@@ -32,9 +31,9 @@ class CompileTimePane extends Pane {
   render() {
     return this.answer.render({
       empty: store.state.result
-        ? WAITING
+        ? "The compile time is known when the compilation is finished."
         : "Compile a kernel to see what its compilation takes the time for.",
-      waiting: WAITING,
+      waiting: "The compile time is being computed.",
       ready: (answer) => html`<div class="compile-time">
         ${this.cause(answer)} ${this.steps(answer)} ${this.passes(answer)} ${this.lines(answer)}
         ${this.tensors(answer)}

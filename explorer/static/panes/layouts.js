@@ -352,7 +352,7 @@ class LayoutsPane extends Pane {
           <div class="chips">
             ${values.slice(0, VALUES_SHOWN).map(
               ([name, line]) =>
-                html`<button type="button" class="chip layout-value" title=${`Line ${line}`}
+                html`<button type="button" class="chip layout-value" title=${`Line ${line} of the module`}
                   @click=${() => this.openLine(document, line)}>${name}</button>`,
             )}
             ${

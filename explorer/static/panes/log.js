@@ -4,6 +4,7 @@
  * @import { Diagnostic, LogEntry } from "../core/types.js"
  */
 import { lineText } from "../core/line_words.js";
+import { plainWords } from "../core/compiler_words.js";
 import { diagnosticsOfDraft } from "../core/diagnostics.js";
 import { emptyPane, Pane } from "../core/pane.js";
 import { pin } from "../core/selection.js";
@@ -38,6 +39,7 @@ class LogPane extends Pane {
 
 /** @param {Diagnostic} diagnostic */
 function diagnosticArticle({ severity, line, stage, message, hint }) {
+  const plain = plainWords(message);
   const place = [line > 0 && lineText(line), stage && stageTitle(stage)].filter(Boolean).join(" · ");
   return html`<article class="diagnostic is-${severity}">
     <header>
@@ -48,7 +50,11 @@ function diagnosticArticle({ severity, line, stage, message, hint }) {
           : html`<span class="place">${place}</span>`
       }
     </header>
-    <pre>${message}</pre>
+    ${
+      plain
+        ? html`<p>${plain}</p><details><summary>details</summary><pre>${message}</pre></details>`
+        : html`<pre>${message}</pre>`
+    }
     ${hint ? html`<p class="hint">${hint}</p>` : nothing}
   </article>`;
 }

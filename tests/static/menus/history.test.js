@@ -8,6 +8,8 @@ import {
   isExpected,
   ownResults,
   record,
+  setFavourite,
+  shownResults,
   titleOf,
 } from "../../../explorer/static/menus/history.js";
 
@@ -47,6 +49,33 @@ test("the list is of bounded length", () => {
   for (let number = 0; number < 120; number += 1) record(finished(`id-${number}`));
   assert.equal(ownResults().length, 100);
   assert.equal(ownResults()[0]?.id, "id-119");
+});
+
+test("a favourite is at the top, and the limit does not drop it", () => {
+  for (const id of ["old", "star", "new"]) record(finished(id));
+  setFavourite("star", true);
+  assert.deepEqual(
+    shownResults().map(({ id }) => id),
+    ["star", "new", "old"],
+  );
+  for (let number = 0; number < 120; number += 1) record(finished(`id-${number}`));
+  assert.equal(shownResults()[0]?.id, "star");
+  assert.equal(ownResults().length, 101);
+  record(finished("star"));
+  assert.equal(shownResults()[0]?.isFavourite, true);
+  setFavourite("star", false);
+  assert.equal(ownResults().length, 100);
+});
+
+test("the next live result replaces the last one, unless that is a favourite", () => {
+  record(finished("a"), true);
+  record(finished("b"), true);
+  setFavourite("b", true);
+  record(finished("c"), true);
+  assert.deepEqual(
+    ownResults().map(({ id }) => id),
+    ["c", "b"],
+  );
 });
 
 test("a result is expected until it is listed", () => {

@@ -91,7 +91,7 @@ export class GraphCanvas extends LitElement {
   fitInSight() {
     if (!this.drawing || this.isFitted || !this.clientWidth) return;
     this.isFitted = true;
-    const focus = focusOf(this.graph?.nodes ?? []);
+    const focus = this.chosen ?? focusOf(this.graph?.nodes ?? [], store.state.pinned);
     this.viewport.open(this.drawing.parts.get(focus?.id ?? "") ?? null);
   }
 

@@ -6,11 +6,14 @@
 
 /**
  * Of a data flow, the first load, computation or store of the innermost loops that have one. Of a control flow, the
- * longest block of the innermost loops.
+ * longest block of the innermost loops. Nodes of pinned source lines take precedence.
  * @param {GraphNode[]} nodes
+ * @param {number[]} [pinned]
  * @returns {GraphNode | null} null: there is no node
  */
-export function focusOf(nodes) {
+export function focusOf(nodes, pinned = []) {
+  const lit = nodes.filter(({ source_lines: lines }) => lines.some((line) => pinned.includes(line)));
+  if (lit.length) return focusOf(lit);
   const [first] = deepest(nodes.filter(({ role }) => role));
   if (first) return first;
   const blocks = deepest(nodes.filter(({ kind }) => kind === "block"));

@@ -70,7 +70,8 @@ export class Viewport {
     const frame = this.element.getBoundingClientRect();
     this.x += frame.width / 2 - ((own.left + own.right) / 2 - frame.left);
     this.y += frame.height * 0.3 - (own.top - frame.top);
-    this.draw();
+    // At once: a part that is revealed next is measured where it is drawn.
+    this.transform();
   }
 
   /** @param {number} factor @param {number} [atX] in the element @param {number} [atY] */

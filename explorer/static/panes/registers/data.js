@@ -110,7 +110,7 @@ export function aliveAtMost({ tensors, most_line: line }) {
 
 /** @param {LiveRange} range */
 export function rangeWords({ name, type, registers, elements, element_bits: bits, first, last, operation }) {
-  return `${name}: ${type}, ${registers} registers (${elements} × ${bits} bits), from ${operation} in TTGIR line ${first} to line ${last}`;
+  return `${name}: ${type}, ${registers} registers (${elements} × ${bits} bits), from ${operation} in TTGIR lines ${first} to ${last}`;
 }
 
 /** The name of a value in the source; a value without a name keeps its number and its sign. @param {string} name */

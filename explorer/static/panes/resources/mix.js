@@ -68,7 +68,7 @@ export function instructionMix({ mix }, heat) {
         ? "the one with the most matrix instructions and memory accesses"
         : `the one with the most samples, ${percent(main.share)} of the run's`;
     const others = loops.length > 1 ? `, of ${loops.length}: ${why}` : "";
-    return `The main loop is lines ${rangesText(loop.ranges)}, ${plural(loop.instructions, "instruction")}${others}.${waits}`;
+    return `The main loop is lines ${rangesText(loop.ranges)} of the machine code, ${plural(loop.instructions, "instruction")}${others}.${waits}`;
   }
 }
 

@@ -20,7 +20,7 @@ export function breadcrumb(outline, line, title, goTo) {
     }<button
       type="button"
       class="crumb"
-      title="Line ${grouped(region.first)}: ${region.title}"
+      title="${title} line ${grouped(region.first)}: ${region.title}"
       @click=${() => goTo(region.first)}
     >${region.title}</button>`,
   )}${outline && path.length === 0 ? html`<span class="crumb">top of the file</span>` : nothing}</nav>`;

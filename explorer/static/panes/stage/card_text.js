@@ -58,7 +58,7 @@ export function places(locations, line) {
   if (chains.length === 0) return nothing;
   const more = chains.length - MOST_LOCATIONS;
   return html`${
-    chains.length > 1 ? html`<p class="hint">Line ${line} comes from ${chains.length} places</p>` : nothing
+    chains.length > 1 ? html`<p class="hint">This line comes from ${chains.length} places</p>` : nothing
   }${chains
     .slice(0, MOST_LOCATIONS)
     .map(

@@ -154,7 +154,7 @@ function setterWords({ line, setters }, lines) {
     groups.set(what, [...(groups.get(what) ?? []), place]);
   }
   const named = [...groups].map(
-    ([what, places]) => `${what} in ${places.length === 1 ? "line" : "lines"} ${list(places)}`,
+    ([what, places]) => `${what} in SASS ${places.length === 1 ? "line" : "lines"} ${list(places)}`,
   );
   const more = ordered.length - MOST_NAMED;
   return list(more > 0 ? [...named, plural(more, "other instruction")] : named);
@@ -171,7 +171,7 @@ function setWords(field, use, line, board) {
   const more = waiting.length - named.length;
   const who = list(more > 0 ? [...named, `${more} more`] : named);
   const waiters = waiting.length
-    ? ` ${waiting.length === 1 ? `Line ${who} waits` : `Lines ${who} wait`} for it.`
+    ? ` ${waiting.length === 1 ? `SASS line ${who} waits` : `SASS lines ${who} wait`} for it.`
     : "";
   return `Sets scoreboard ${scoreboard} until ${until}.${waiters}`;
 }

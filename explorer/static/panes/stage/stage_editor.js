@@ -175,7 +175,7 @@ export class StageEditor extends LitElement {
     const errors = diagnostics.filter(({ severity }) => severity === "error");
     const [first] = errors;
     const line = first?.stage_line ?? 0;
-    const place = line ? `Line ${line}: ` : "";
+    const place = line ? `${stageTitle(this.content?.row.name ?? "")} line ${line}: ` : "";
     this.problem = `${place}${first?.message ?? "The compilation failed."} ${first?.hint ?? ""}`.trim();
     if (!editor) return;
     const underlined = errors

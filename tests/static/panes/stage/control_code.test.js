@@ -41,8 +41,9 @@ function words(line, lines = LINES, board = new Board(WAITS)) {
 
 test("every field is told in words", () => {
   assert.deepEqual(words(4), {
-    "B--2---": "Waits for scoreboard 2: the result of LDG.E in line 3 and the result of LDG.E.128 in line 2.",
-    R0: "Sets scoreboard 0 until its operands are read. Line 5 waits for it.",
+    "B--2---":
+      "Waits for scoreboard 2: the result of LDG.E in SASS line 3 and the result of LDG.E.128 in SASS line 2.",
+    R0: "Sets scoreboard 0 until its operands are read. SASS line 5 waits for it.",
     "W-": "Sets no scoreboard for its result.",
     Y: "Yields: the scheduler prefers another warp for the next instruction.",
     S05: "The warp issues its next instruction after 5 cycles at the earliest.",
@@ -56,8 +57,8 @@ test("every field is told in words", () => {
 test("an instruction that waits by its operands names the number and the operations of an earlier iteration", () => {
   assert.equal(
     words(5).SB0,
-    "Waits until at most 1 operation of the scoreboard is in flight: FADD to read its operands in line 4 and " +
-      "the result of BRA in line 6 (in an earlier iteration).",
+    "Waits until at most 1 operation of the scoreboard is in flight: FADD to read its operands in SASS line 4 and " +
+      "the result of BRA in SASS line 6 (in an earlier iteration).",
   );
 });
 

@@ -1,0 +1,73 @@
+import "../browser.js";
+import assert from "node:assert/strict";
+import { beforeEach, mock, test } from "node:test";
+import { Result } from "../../../explorer/static/core/result.js";
+import { store } from "../../../explorer/static/core/store.js";
+import { startCount } from "../../../explorer/static/findings/count.js";
+
+mock.timers.enable({ apis: ["setTimeout"] });
+/** The compilations whose findings were requested. @type {string[]} */
+const asked = [];
+mock.method(globalThis, "fetch", async (/** @type {string} */ url) => {
+  asked.push(/compilations\/(\w+)\/findings/.exec(url)?.[1] ?? url);
+  return Response.json({ findings: [], checked: [] });
+});
+startCount();
+
+/** @param {string} id @param {{isLive?: boolean, status?: string}} [how] */
+function show(id, { isLive = false, status = "complete" } = {}) {
+  store.update({ result: new Result(/** @type {never} */ ({ id, status, kernel: "scale" }), isLive) });
+}
+
+function type() {
+  store.update({ draft: { ...store.state.draft } });
+}
+
+beforeEach(() => {
+  mock.timers.tick(1000);
+  asked.length = 0;
+});
+
+test("a result that was opened is asked for its findings at once", () => {
+  type();
+  show("opened");
+  assert.deepEqual(asked, ["opened"]);
+});
+
+test("a result of typing waits until 0.7 s after the last edit", () => {
+  type();
+  mock.timers.tick(200);
+  show("one", { isLive: true });
+  mock.timers.tick(300);
+  type();
+  mock.timers.tick(200);
+  show("two", { isLive: true });
+  mock.timers.tick(499);
+  assert.deepEqual(asked, []);
+  mock.timers.tick(1);
+  assert.deepEqual(asked, ["two"]);
+  assert.equal(store.state.settled?.id, "two");
+});
+
+test("a result of typing that arrives after the pause does not wait", () => {
+  type();
+  mock.timers.tick(2000);
+  show("slow", { isLive: true });
+  assert.deepEqual(asked, ["slow"]);
+});
+
+test("a live result that is requested by a button does not wait any longer", () => {
+  type();
+  show("live", { isLive: true });
+  assert.deepEqual(asked, []);
+  const { result } = store.state;
+  assert.ok(result);
+  result.isLive = false;
+  store.update({ result });
+  assert.deepEqual(asked, ["live"]);
+});
+
+test("a failed compilation has no findings to count", () => {
+  show("failed", { status: "failed" });
+  assert.deepEqual(asked, []);
+});
