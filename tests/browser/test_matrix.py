@@ -51,7 +51,9 @@ def test_results_are_sorted_marked_opened_and_compared(visitor, matrix):
     rows = page.locator("matrix-table tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.nth(1)).to_contain_text("power of 2")
-    expect(rows.first.get_by_text(", worst").first).to_be_attached()
+    # Of these metrics only the time to compile is a goal that differs.
+    for mark in (", best", ", worst"):
+        expect(rows.get_by_text(mark)).to_have_count(1)
     page.get_by_role("columnheader", name="Registers").get_by_role("button").click()
     expect(rows.first).to_contain_text("BLOCK=128")
     expect(page.get_by_role("columnheader", name="Registers")).to_have_attribute("aria-sort", "ascending")
@@ -61,7 +63,7 @@ def test_results_are_sorted_marked_opened_and_compared(visitor, matrix):
     cells = page.get_by_role("table", name="Registers per thread").get_by_role("cell")
     expect(cells).to_have_count(3)
     expect(cells.nth(1).get_by_role("link", name="failed")).to_be_visible()
-    expect(cells.nth(2).get_by_text(", best")).to_be_attached()
+    expect(cells.get_by_text(", best")).to_have_count(0)
     assert violations(page) == []
     for size in (2048, 128):
         page.get_by_role("checkbox", name=f"Compare BLOCK={size}, sm_90").check()

@@ -72,7 +72,6 @@ export function configColumns(configs) {
   const differ = (/** @type {(config: Config) => Scalar | undefined} */ read) =>
     new Set(configs.map(read)).size > 1;
   const varying = names.filter((name) => differ((config) => config.arguments[name]));
-  const prefix = commonPrefix(varying);
   const constants = names
     .filter((name) => !varying.includes(name))
     .map((name) => `${name} ${literal(configs[0]?.arguments[name])}`);
@@ -85,24 +84,10 @@ export function configColumns(configs) {
   }
   /** @type {Column[]} */
   const columns = [
-    ...varying.map((name) => ({ name, title: name.slice(prefix.length), words: name })),
+    ...varying.map((name) => ({ name, title: name, words: name })),
     ...options,
   ];
   return { columns, constants };
-}
-
-/**
- * Return the common prefix of names, up to an underscore.
- * @param {string[]} names
- */
-function commonPrefix(names) {
-  const first = names[0] ?? "";
-  if (names.length < 2) return "";
-  for (let end = first.lastIndexOf("_") + 1; end > 0; end = first.lastIndexOf("_", end - 2) + 1) {
-    const prefix = first.slice(0, end);
-    if (names.every((name) => name.startsWith(prefix) && name.length > end)) return prefix;
-  }
-  return "";
 }
 
 /**

@@ -16,6 +16,9 @@ export const TIME = {
   better: "lower",
 };
 
+/** The column of the sizes at which the times were measured. It has no numbers. */
+export const SIZES = { name: "sizes", title: "Measured at" };
+
 /** The columns of a matrix: its metrics, and the time if one was measured. @param {MatrixDocument} matrix */
 export function columnsOf({ columns, cells }) {
   return cells.some(({ time }) => time) ? [...columns, TIME] : columns;
@@ -39,7 +42,8 @@ export function show(value, { name, unit }) {
 
 /**
  * Rank the values of a column among the values of the same target, or among all values if no target has two cells.
- * Equal values have no rank.
+ * Times are ranked among the times of the same launch on the same GPU. Equal values have no rank. In a column of
+ * which no value is better, no value is the best; the share goes from the least to the most.
  * @param {MatrixCell[]} cells @param {MatrixColumn} column @returns {Map<MatrixCell, Standing>}
  */
 export function standings(cells, column) {
@@ -49,7 +53,11 @@ export function standings(cells, column) {
   const groups = new Map();
   for (const cell of cells) {
     const value = numberOf(cell, column);
-    const group = isOfOneTarget ? cell.target : "";
+    const places = [
+      isOfOneTarget && cell.target,
+      ...(column.name === TIME.name ? [cell.time?.gpu, cell.time?.sizes] : []),
+    ];
+    const group = JSON.stringify(places);
     if (value !== null) groups.set(group, [...(groups.get(group) ?? []), [cell, value]]);
   }
   /** @type {Map<MatrixCell, Standing>} */
@@ -58,12 +66,12 @@ export function standings(cells, column) {
     const values = group.map(([, value]) => value);
     const [least, most] = [Math.min(...values), Math.max(...values)];
     if (least === most) continue;
-    const [best, worst] = column.better === "lower" ? [least, most] : [most, least];
+    const [best, worst] = column.better === "higher" ? [most, least] : [least, most];
     for (const [cell, value] of group)
       found.set(cell, {
         share: (value - best) / (worst - best),
-        isBest: value === best,
-        isWorst: value === worst,
+        isBest: column.better !== null && value === best,
+        isWorst: column.better !== null && value === worst,
       });
   }
   return found;

@@ -12,7 +12,17 @@ import { LitElement } from "lit";
 import { orderedUrl } from "../compare/address.js";
 import { html, live, nothing, styles } from "../core/template.js";
 import { nextOrder, sortedBy, tick } from "../launch/variant_rows.js";
-import { columnsOf, isIncomplete, progressWords, show, standings, stateOf, TIME, numberOf } from "./cells.js";
+import {
+  columnsOf,
+  isIncomplete,
+  progressWords,
+  show,
+  SIZES,
+  standings,
+  stateOf,
+  TIME,
+  numberOf,
+} from "./cells.js";
 
 /** How strongly the best and the worst are tinted, in percent. */
 const TINT = 26;
@@ -113,12 +123,17 @@ export class MatrixTable extends LitElement {
     const { cells, configurations, targets, tritons } = matrix;
     const standing = new Map(columns.map((column) => [column.name, standings(cells, column)]));
     const names = new Map(targets.map((target) => [target.name, target]));
-    const has = { configuration: configurations.length > 1, triton: tritons.length > 1 };
+    const has = {
+      configuration: configurations.length > 1,
+      triton: tritons.length > 1,
+      time: columns.includes(TIME),
+    };
     const heads = [
       ...(has.configuration ? [{ name: "configuration", title: "Configuration", isText: true }] : []),
       { name: "target", title: "Target", isText: true },
       ...(has.triton ? [{ name: "triton", title: "Triton", isText: true }] : []),
       ...columns.map((column) => ({ name: column.name, title: column.title, isText: false })),
+      ...(has.time ? [{ ...SIZES, isText: true }] : []),
     ];
     const titleOf = (/** @type {MatrixCell} */ cell) => configurations[cell.configuration]?.title ?? "";
     return html`<table class="matrix-list">
@@ -155,6 +170,7 @@ export class MatrixTable extends LitElement {
                     isTold ? text : reason
                   }${isTold ? html`<span class="matrix-reason">${reason}</span>` : nothing}</td>`
             }
+            ${has.time ? html`<td class="is-text matrix-sizes">${cell.time?.sizes}</td>` : nothing}
           </tr></tbody>`;
       })}
     </table>`;
@@ -188,15 +204,17 @@ export class MatrixTable extends LitElement {
             const words = `${title}, ${target.architecture}, Triton ${triton}`;
             const value = numberOf(cell, column);
             const { text, reason } = stateOf(cell);
-            const url = cell.time && column.name === TIME.name ? cell.time.url : cell.url;
+            const time = column.name === TIME.name ? cell.time : null;
             const shown =
               value === null
                 ? html`<span title=${reason}>${text}<span class="visually-hidden">: ${reason}</span></span>`
                 : this.value(value, column, standing.get(cell));
             return html`<td class="is-${cell.state} ${at % versions ? "" : "is-first"}"
-              ${styles(tintOf(standing.get(cell)))}>${this.box(cell, index, words)}${
-                url ? html`<a href=${url} title=${value === null ? reason : words}>${shown}</a>` : shown
-              }</td>`;
+              ${styles(tintOf(standing.get(cell), column))}>${this.box(cell, index, words)}${
+                cell.url
+                  ? html`<a href=${time?.url ?? cell.url} title=${value === null ? reason : words}>${shown}</a>`
+                  : shown
+              }${time ? html`<small class="matrix-sizes">${time.sizes}</small>` : nothing}</td>`;
           })}</tr>`,
       )}</tbody>
     </table>`;
@@ -238,16 +256,24 @@ export class MatrixTable extends LitElement {
     if (!order) return cells;
     const column = columns.find(({ name }) => name === order.name);
     return sortedBy(cells, order, (cell) =>
-      column ? numberOf(cell, column) : cell[/** @type {"target"} */ (order.name)],
+      column
+        ? numberOf(cell, column)
+        : order.name === SIZES.name
+          ? (cell.time?.sizes ?? null)
+          : cell[/** @type {"target"} */ (order.name)],
     );
   }
 }
 
-/** The tint of a cell between the best and the worst. @param {Standing | undefined} standing */
-function tintOf(standing) {
+/**
+ * The tint of a cell between the best and the worst, or between the least and the most if neither is better.
+ * @param {Standing | undefined} standing @param {MatrixColumn} column
+ */
+function tintOf(standing, { better }) {
   if (!standing) return { background: "" };
+  const { share } = standing;
   const [color, strength] =
-    standing.share < 0.5 ? ["--ok", 1 - 2 * standing.share] : ["--bad", 2 * standing.share - 1];
+    better === null ? ["--accent", share] : share < 0.5 ? ["--ok", 1 - 2 * share] : ["--bad", 2 * share - 1];
   return { background: `color-mix(in srgb, var(${color}) ${Math.round(TINT * strength)}%, transparent)` };
 }
 
