@@ -83,10 +83,7 @@ export function configColumns(configs) {
       constants.push(`${words.toLowerCase()} ${literal(value)}`);
   }
   /** @type {Column[]} */
-  const columns = [
-    ...varying.map((name) => ({ name, title: name, words: name })),
-    ...options,
-  ];
+  const columns = [...varying.map((name) => ({ name, title: name, words: name })), ...options];
   return { columns, constants };
 }
 
