@@ -11,7 +11,8 @@ import { loadLater } from "../core/modules.js";
 import { html } from "../core/template.js";
 import { variantOf } from "./variants.js";
 
-const OPTION_COLUMNS = [
+/** The columns of compiler options, with short titles. */
+export const OPTION_COLUMNS = [
   { name: "num_warps", title: "warps", words: "Warps" },
   { name: "num_stages", title: "stages", words: "Stages" },
   { name: "num_ctas", title: "CTAs", words: "CTAs" },

@@ -12,7 +12,7 @@
  */
 import { optionProblem, readValue, valueProblem } from "./argument_checks.js";
 import { kernelOf, launchOf } from "./draft.js";
-import { grouped, literal, plural } from "../core/format.js";
+import { grouped, plural } from "../core/format.js";
 
 /** The compiler options that are whole numbers from 1 up. */
 const COUNTS = ["num_warps", "num_stages", "num_ctas", "maxnreg"];
@@ -75,7 +75,7 @@ function problemOf(text, { kind, name, present }) {
     return optionProblem(text) ? `${text} is not a whole number from 1 up.` : "";
   const isText = typeof readValue(text) === "string";
   if (isText && typeof present === "number")
-    return `${text} is not a number such as ${literal(present)}. Separate numbers by commas.`;
+    return `${text} is not a number.${/\s/.test(text) ? " Separate numbers by commas." : ""}`;
   if (isText && typeof present === "boolean") return `${text} is neither True nor False.`;
   return valueProblem(text, "constexpr");
 }

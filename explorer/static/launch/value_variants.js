@@ -13,6 +13,7 @@ import { literal, targetTitle } from "../core/format.js";
 import { follow } from "../core/pane.js";
 import { store } from "../core/store.js";
 import { html, live, nothing } from "../core/template.js";
+import { OPTION_COLUMNS } from "./config_variants.js";
 import { withSettings } from "./draft.js";
 import { choose } from "./edit.js";
 import { chosenVersions, targetChoices } from "./target_choices.js";
@@ -70,23 +71,28 @@ export class ValueVariants extends LitElement {
       chosenVersions(this.choice, draft).length,
       mostCells,
     );
-    const isReady = filled.length > 0 && !problem && lists.every((list) => !list.problem);
-    const variants = isReady
-      ? this.variants(
-          draft,
-          filled.map(({ field }) => field),
-          combinationsOf(filled),
-          places,
-        )
-      : null;
+    const isReadable = lists.every((list) => !list.problem);
+    const variants =
+      filled.length && isReadable && !problem
+        ? this.variants(
+            draft,
+            filled.map(({ field }) => field),
+            combinationsOf(filled),
+            places,
+          )
+        : null;
     return html`<section class="variants" aria-label="Lists of values">
       <h3>Try values</h3>
       <div class="value-lists">${lists.map((list) => this.field(list))}</div>
       ${this.targets(draft, places)}
       ${
-        filled.length
-          ? html`<p class=${problem ? "cell-problem" : "hint"} role=${problem ? "alert" : nothing}>${problem || `${words}.`}</p>`
-          : html`<p class="hint">Enter values, separated by commas: every combination is compiled.</p>`
+        problem
+          ? html`<p class="cell-problem" role="alert">${problem}</p>`
+          : html`<p class="hint" ?hidden=${!isReadable}>${
+              filled.length
+                ? `${words}.`
+                : "Enter values, separated by commas: every combination is compiled."
+            }</p>`
       }
       ${variants ? html`<variant-table .variants=${variants}></variant-table>` : nothing}
     </section>`;
@@ -117,13 +123,14 @@ export class ValueVariants extends LitElement {
   field({ field, key, text, problem }) {
     const { kind, name, present } = field;
     const isOther = key === OTHER;
+    const isAuto = kind === "options" && (present ?? null) === null;
     const id = `values-${key.replace(":", "-")}`;
     const change = (/** @type {{target: HTMLInputElement}} */ { target }) =>
       (this.texts = new Map(this.texts).set(key, target.value));
-    return html`<div class="value-list">
+    return html`<div class=${isOther ? "value-list is-other" : "value-list"}>
       ${
         isOther
-          ? html`<input type="text" aria-label="Name of another compiler option" placeholder="other option"
+          ? html`<input type="text" aria-label="Name of another compiler option" placeholder="option"
               autocomplete="off" spellcheck="false" .value=${live(this.otherName)}
               @input=${(/** @type {{target: HTMLInputElement}} */ { target }) => (this.otherName = target.value)}>`
           : html`<label for=${id}>${name}</label>`
@@ -131,7 +138,7 @@ export class ValueVariants extends LitElement {
       <input type="text" id=${id} autocomplete="off" spellcheck="false"
         aria-label=${isOther ? "Values of the other option" : `Values of ${name}`}
         aria-invalid=${String(Boolean(problem))} aria-describedby="${id}-problem"
-        placeholder=${(present ?? null) === null ? (kind === "options" && !isOther ? "auto" : "") : literal(present)}
+        placeholder=${isOther ? "its values" : isAuto ? "auto" : present === undefined ? "" : literal(present)}
         .value=${live(text)} @input=${change}>
       <p class="cell-problem" id="${id}-problem" role="alert" ?hidden=${!problem}>${problem}</p>
     </div>`;
@@ -168,7 +175,11 @@ export class ValueVariants extends LitElement {
     const differ = (/** @type {(place: Place) => string} */ read) => new Set(places.map(read)).size > 1;
     /** @type {Column[]} */
     const columns = [
-      ...fields.map(({ name }) => ({ name: `value ${name}`, title: name, words: name })),
+      ...fields.map(({ kind, name }) => ({
+        name: `${kind}-${name}`,
+        title: OPTION_COLUMNS.find((option) => kind === "options" && option.name === name)?.title ?? name,
+        words: name,
+      })),
       ...(differ(({ target }) => target.name)
         ? [{ name: "target", title: "target", words: "Target", isText: true }]
         : []),
@@ -189,20 +200,25 @@ export class ValueVariants extends LitElement {
  * @param {string} present the key of the draft @returns {Row}
  */
 function rowOf(draft, settings, { target, triton }, number, present) {
-  const values = Object.entries({ ...settings.constants, ...settings.options });
+  const values = /** @type {const} */ (["constants", "options"]).flatMap((kind) =>
+    Object.entries(settings[kind]).map(([name, value]) => ({ kind, name, value })),
+  );
   const changes = { ...withSettings(draft, settings), target: target.name, triton };
   const variant = variantOf({ ...draft, ...changes });
   return {
     ...variant,
     title: String(number),
     words: [
-      ...values.map(([name, value]) => `${name}=${literal(value)}`),
+      ...values.map(({ name, value }) => `${name}=${literal(value)}`),
       targetTitle(target),
       `Triton ${triton}`,
     ].join(", "),
     cells: {
       ...Object.fromEntries(
-        values.map(([name, value]) => [`value ${name}`, typeof value === "number" ? value : literal(value)]),
+        values.map(({ kind, name, value }) => [
+          `${kind}-${name}`,
+          typeof value === "number" ? value : literal(value),
+        ]),
       ),
       target: target.architecture,
       triton,

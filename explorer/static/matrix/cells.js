@@ -16,8 +16,8 @@ export const TIME = {
   better: "lower",
 };
 
-/** The column of the sizes at which the times were measured. It has no numbers. */
-export const SIZES = { name: "sizes", title: "Measured at" };
+/** The column that says where and at which sizes the times were measured. It has no numbers. */
+export const PLACE = { name: "place", title: "Measured at" };
 
 /** The columns of a matrix: its metrics, and the time if one was measured. @param {MatrixDocument} matrix */
 export function columnsOf({ columns, cells }) {
@@ -31,12 +31,28 @@ export function numberOf(cell, { name }) {
   return value ?? null;
 }
 
+/** The sizes and the GPU of a measured time; null: there is none. @param {MatrixCell} cell */
+export function placeOf({ time }) {
+  return time && [time.sizes, time.gpu && `on ${time.gpu}`].filter(Boolean).join(" ");
+}
+
+/** The places of all measured times, each once. @param {MatrixCell[]} cells */
+export function placesOf(cells) {
+  return [...new Set(cells.map(placeOf))].filter((place) => place !== null);
+}
+
+/** @param {number} nanoseconds */
+function shortTime(nanoseconds) {
+  if (nanoseconds < 1e6) return `${(nanoseconds / 1e3).toPrecision(3)} µs`;
+  return nanoseconds < 1e9 ? `${(nanoseconds / 1e6).toPrecision(3)} ms` : duration(nanoseconds / 1e6);
+}
+
 /** @param {number} value @param {MatrixColumn} column */
 export function show(value, { name, unit }) {
   if (name === "occupancy") return `${Math.round(value * 100)} %`;
   if (unit === "bytes") return value ? size(value) : "0";
   if (unit === "ms") return duration(value);
-  if (unit === "ns") return value < 1e6 ? `${(value / 1000).toPrecision(3)} µs` : duration(value / 1e6);
+  if (unit === "ns") return shortTime(value);
   return value.toLocaleString("en");
 }
 
@@ -53,11 +69,7 @@ export function standings(cells, column) {
   const groups = new Map();
   for (const cell of cells) {
     const value = numberOf(cell, column);
-    const places = [
-      isOfOneTarget && cell.target,
-      ...(column.name === TIME.name ? [cell.time?.gpu, cell.time?.sizes] : []),
-    ];
-    const group = JSON.stringify(places);
+    const group = JSON.stringify([isOfOneTarget && cell.target, column.name === TIME.name && placeOf(cell)]);
     if (value !== null) groups.set(group, [...(groups.get(group) ?? []), [cell, value]]);
   }
   /** @type {Map<MatrixCell, Standing>} */

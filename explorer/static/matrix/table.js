@@ -15,9 +15,11 @@ import { nextOrder, sortedBy, tick } from "../launch/variant_rows.js";
 import {
   columnsOf,
   isIncomplete,
+  PLACE,
+  placeOf,
+  placesOf,
   progressWords,
   show,
-  SIZES,
   standings,
   stateOf,
   TIME,
@@ -66,7 +68,7 @@ export class MatrixTable extends LitElement {
       return problem ? alert : html`<p class="matrix-problem" role="status">Loading the matrix …</p>`;
     const columns = columnsOf(matrix);
     const column = columns.find(({ name }) => name === this.metric);
-    return html`<div class="matrix-head">${alert}${this.bar(matrix)}${this.choices(columns)}</div>
+    return html`<div class="matrix-head">${alert}${this.bar(matrix)}${this.place(matrix)}${this.choices(columns)}</div>
       <div class="matrix-rows" tabindex="0" role="group" aria-label="Results">
         ${column ? this.grid(matrix, column) : this.list(matrix, columns)}
       </div>`;
@@ -102,6 +104,14 @@ export class MatrixTable extends LitElement {
     </div>`;
   }
 
+  /** Where all times were measured; a column tells it where they differ. @param {MatrixDocument} matrix */
+  place({ cells }) {
+    const [place, ...others] = placesOf(cells);
+    return place && !others.length
+      ? html`<p class="matrix-place">Times were measured at ${place}.</p>`
+      : nothing;
+  }
+
   /** The choice of the list or of the metric of the grid. @param {MatrixColumn[]} columns */
   choices(columns) {
     const choose = (/** @type {string} */ name) => () => {
@@ -126,14 +136,14 @@ export class MatrixTable extends LitElement {
     const has = {
       configuration: configurations.length > 1,
       triton: tritons.length > 1,
-      time: columns.includes(TIME),
+      places: placesOf(cells).length > 1,
     };
     const heads = [
       ...(has.configuration ? [{ name: "configuration", title: "Configuration", isText: true }] : []),
       { name: "target", title: "Target", isText: true },
       ...(has.triton ? [{ name: "triton", title: "Triton", isText: true }] : []),
       ...columns.map((column) => ({ name: column.name, title: column.title, isText: false })),
-      ...(has.time ? [{ ...SIZES, isText: true }] : []),
+      ...(has.places ? [{ ...PLACE, isText: true }] : []),
     ];
     const titleOf = (/** @type {MatrixCell} */ cell) => configurations[cell.configuration]?.title ?? "";
     return html`<table class="matrix-list">
@@ -170,7 +180,7 @@ export class MatrixTable extends LitElement {
                     isTold ? text : reason
                   }${isTold ? html`<span class="matrix-reason">${reason}</span>` : nothing}</td>`
             }
-            ${has.time ? html`<td class="is-text matrix-sizes">${cell.time?.sizes}</td>` : nothing}
+            ${has.places ? html`<td class="is-text matrix-place">${placeOf(cell)}</td>` : nothing}
           </tr></tbody>`;
       })}
     </table>`;
@@ -180,6 +190,7 @@ export class MatrixTable extends LitElement {
   grid(matrix, column) {
     const { cells, configurations, targets, tritons } = matrix;
     const standing = standings(cells, column);
+    const hasPlaces = column.name === TIME.name && placesOf(cells).length > 1;
     const places = targets.flatMap((target) => tritons.map((triton) => ({ target, triton })));
     const [columns, versions] = [places.length, tritons.length];
     return html`<table class="matrix-grid" aria-label=${column.title}>
@@ -214,7 +225,7 @@ export class MatrixTable extends LitElement {
                 cell.url
                   ? html`<a href=${time?.url ?? cell.url} title=${value === null ? reason : words}>${shown}</a>`
                   : shown
-              }${time ? html`<small class="matrix-sizes">${time.sizes}</small>` : nothing}</td>`;
+              }${time && hasPlaces ? html`<small class="matrix-place">${placeOf(cell)}</small>` : nothing}</td>`;
           })}</tr>`,
       )}</tbody>
     </table>`;
@@ -258,8 +269,8 @@ export class MatrixTable extends LitElement {
     return sortedBy(cells, order, (cell) =>
       column
         ? numberOf(cell, column)
-        : order.name === SIZES.name
-          ? (cell.time?.sizes ?? null)
+        : order.name === PLACE.name
+          ? placeOf(cell)
           : cell[/** @type {"target"} */ (order.name)],
     );
   }

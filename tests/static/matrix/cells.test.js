@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   isIncomplete,
   numberOf,
+  placesOf,
   progressWords,
   show,
   standings,
@@ -67,6 +68,7 @@ test("times of different sizes or GPUs are not compared", () => {
   const found = standings(cells, TIME);
   assert.deepEqual([...found.keys()], cells.slice(0, 2));
   assert.equal(found.get(cells[0])?.isBest, true);
+  assert.deepEqual(placesOf([...cells, cell("a", {})]), ["n=64 on H200", "n=8 on H200", "n=64 on H100"]);
 });
 
 test("values are written with their units", () => {
@@ -74,6 +76,7 @@ test("values are written with their units", () => {
   assert.equal(show(1741, REGISTERS), "1,741");
   assert.equal(show(65536, { ...REGISTERS, unit: "bytes" }), "64 KiB");
   assert.equal(show(252030, { ...REGISTERS, name: "time", unit: "ns" }), "252 µs");
+  assert.equal(show(1_545_030, { ...REGISTERS, name: "time", unit: "ns" }), "1.55 ms");
   assert.equal(numberOf(cell("a", null, { time: { nanoseconds: 7 } }), { ...REGISTERS, name: "time" }), 7);
 });
 
