@@ -58,10 +58,13 @@ export class ValueVariants extends LitElement {
   /** @override */
   render() {
     const { draft, inspection, mostCells } = store.state;
-    const fields = fieldsOf(draft, inspection, this.inherited);
+    const other = this.otherName.trim();
+    const fields = fieldsOf(draft, inspection, this.inherited).filter(
+      ({ kind, name }) => kind === "constants" || name !== other,
+    );
     const lists = [
       ...fields.map((field) => this.read(field, `${field.kind}:${field.name}`)),
-      this.readOther(fields),
+      this.readOther(other),
     ];
     const filled = lists.filter(({ values }) => values.length);
     const places = this.places(draft);
@@ -84,7 +87,6 @@ export class ValueVariants extends LitElement {
     return html`<section class="variants" aria-label="Lists of values">
       <h3>Try values</h3>
       <div class="value-lists">${lists.map((list) => this.field(list))}</div>
-      ${this.targets(draft, places)}
       ${
         problem
           ? html`<p class="cell-problem" role="alert">${problem}</p>`
@@ -94,6 +96,7 @@ export class ValueVariants extends LitElement {
                 : "Enter values, separated by commas: every combination is compiled."
             }</p>`
       }
+      ${this.targets(draft, places)}
       ${variants ? html`<variant-table .variants=${variants}></variant-table>` : nothing}
     </section>`;
   }
@@ -104,18 +107,15 @@ export class ValueVariants extends LitElement {
     return { field, key, text, ...readList(text, field) };
   }
 
-  /** Read the list of the option that has no field of its own. @param {Field[]} fields */
-  readOther(fields) {
-    const name = this.otherName.trim();
+  /** Read the list of an option that has no field of its own. @param {string} name */
+  readOther(name) {
     const list = this.read({ kind: "options", name, present: undefined }, OTHER);
     if (list.problem || !(list.values.length || name)) return list;
     const problem = !name
       ? "The name of the option is missing."
       : !/^\w+$/.test(name)
         ? `${name} is not the name of an option.`
-        : fields.some((field) => field.kind === "options" && field.name === name)
-          ? `${name} has a field of its own.`
-          : "";
+        : "";
     return { ...list, problem };
   }
 
@@ -130,7 +130,7 @@ export class ValueVariants extends LitElement {
     return html`<div class=${isOther ? "value-list is-other" : "value-list"}>
       ${
         isOther
-          ? html`<input type="text" aria-label="Name of another compiler option" placeholder="option"
+          ? html`<input type="text" aria-label="Name of another compiler option" placeholder="another option"
               autocomplete="off" spellcheck="false" .value=${live(this.otherName)}
               @input=${(/** @type {{target: HTMLInputElement}} */ { target }) => (this.otherName = target.value)}>`
           : html`<label for=${id}>${name}</label>`
