@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -22,6 +23,7 @@ from explorer.cli.tools import (
     with_output_code,
 )
 from explorer.errors import InvalidRequest
+from explorer.model import Scalar
 from explorer.model.hardware import DEFAULT_TARGET
 
 _FORMATS = {"markdown": "/table.md", "csv": "/table.csv", "json": ""}
@@ -30,6 +32,7 @@ _FORMATS = {"markdown": "/table.md", "csv": "/table.csv", "json": ""}
 _ASK_AGAIN_SECONDS = (0.05, 0.5)
 _ENDED = ("complete", "failed", "kernels_found", "refused")
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_WORDS: dict[str, Scalar] = {"True": True, "False": False, "None": None}
 
 
 def add(commands: Commands) -> None:
@@ -54,6 +57,15 @@ def add(commands: Commands) -> None:
             default=[],
             metavar="NUMBERS",
             help=f"values of {name}, separated by commas: each is combined with each configuration",
+        )
+    for name, what in (("option", "another compiler option"), ("constant", "a constexpr argument")):
+        parser.add_argument(
+            f"--{name}",
+            type=_named_values,
+            action="append",
+            default=[],
+            metavar="NAME=VALUES",
+            help=f"values of {what}, separated by commas; repeat it for further names",
         )
     parser.add_argument(
         "--private", action="store_true", help="store the results at addresses that nobody can guess"
@@ -108,22 +120,30 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _configurations(options: argparse.Namespace) -> list[dict[str, Any]] | str:
-    """Return the configurations of the request: each autotune configuration with each combination of options.
+    """Return the configurations of the request: each autotune configuration with each combination of values.
 
     Raises:
         InvalidRequest: the indices are unknown at this point.
     """
-    values = {name: given for name in _OPTIONS if (given := getattr(options, name))}
+    numbers = [(name, given) for name in _OPTIONS if (given := getattr(options, name))]
+    of_options = _combinations([*numbers, *options.option])
+    of_constants = _combinations(options.constant)
     if options.configs == "all":
-        if values:
-            raise InvalidRequest("--configs all cannot be combined with options. Give indices to --configs.")
+        if any(of_options) or any(of_constants):
+            raise InvalidRequest("--configs all cannot be combined with values. Give indices to --configs.")
         return "all"
-    combinations = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
     return [
-        {"config": config, "options": combination}
-        for config in options.configs or [None]
-        for combination in combinations
+        {"config": config, "options": option_values, "constants": constants}
+        for config, constants, option_values in product(options.configs or [None], of_constants, of_options)
     ]
+
+
+def _combinations(lists: list[tuple[str, list[Scalar]]]) -> list[dict[str, Scalar]]:
+    """Return each combination of the values of several names. Lists of the same name are joined."""
+    values: dict[str, list[Scalar]] = {}
+    for name, given in lists:
+        values.setdefault(name, []).extend(given)
+    return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
 
 def compile_matrix(api: Api, body: dict[str, Any], progress: str = "") -> dict[str, Any]:
@@ -155,3 +175,19 @@ def _numbers(text: str) -> list[int]:
         return [int(each) for each in text.split(",")]
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers such as 4,8") from error
+
+
+def _named_values(text: str) -> tuple[str, list[Scalar]]:
+    name, _, values = text.partition("=")
+    texts = [each.strip() for each in values.split(",")]
+    if not name.isidentifier() or "" in texts:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name with values such as BLOCK=64,128")
+    return name, [_value(each) for each in texts]
+
+
+def _value(text: str) -> Scalar:
+    """Return a value as Python would read it, or else the text."""
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
+    return _WORDS.get(text, text)

@@ -34,12 +34,12 @@ _ONLY_FAILED = "The compilation failed without a message. See its log."
 
 
 class ColumnDocument(msgspec.Struct, frozen=True):
-    """A column of the table: a metric, its unit, and which of two values is better."""
+    """A column of the table: a metric, its unit, and which of two values is better; null: neither is."""
 
     name: str
     title: str
     unit: str
-    better: Better
+    better: Better | None
 
 
 class ConfigurationDocument(msgspec.Struct, frozen=True):
@@ -128,7 +128,8 @@ def matrix_document(compiler: MatrixCompiler, profiles: Profiles, stored: Collec
         targets=[TargetDocument.of(find_target(name)) for name in matrix.targets],
         tritons=list(matrix.tritons),
         columns=[
-            ColumnDocument(metric.name, metric.title, metric.unit, metric.better) for metric in TABLE_METRICS
+            ColumnDocument(metric.name, metric.title, metric.unit, metric.better if metric.is_goal else None)
+            for metric in TABLE_METRICS
         ],
         cells=cells,
     )

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from explorer.matrix.documents import CellDocument, MatrixDocument
 
-_TIME = "Measured time (µs)"
+_TIME = ("Measured time (µs)", "Measured at")
+_TIME_NAMES = ("time_ns", "gpu", "sizes")
 
 
 def csv_table(document: MatrixDocument) -> str:
@@ -18,7 +19,7 @@ def csv_table(document: MatrixDocument) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(
-        ["configuration", "target", "triton", *settings, "state", *metrics, "time_ns", "gpu", "id", "message"]
+        ["configuration", "target", "triton", *settings, "state", *metrics, *_TIME_NAMES, "id", "message"]
     )
     for cell in document.cells:
         configuration = document.configurations[cell.configuration]
@@ -30,8 +31,7 @@ def csv_table(document: MatrixDocument) -> str:
                 *(configuration.settings.get(name, "") for name in settings),
                 cell.state,
                 *(getattr(cell.metrics, name, None) for name in metrics),
-                cell.time.nanoseconds if cell.time else None,
-                cell.time.gpu if cell.time else None,
+                *((time.nanoseconds, time.gpu, time.sizes) if (time := cell.time) else (None,) * 3),
                 cell.id,
                 cell.message,
             ]
@@ -43,7 +43,7 @@ def markdown_table(document: MatrixDocument, host: str = "") -> str:
     """Return all cells with their numbers in units for people. With `host`, each cell is a link there."""
     titles = [column.title + (f" ({column.unit})" if column.unit else "") for column in document.columns]
     is_timed = any(cell.time for cell in document.cells)
-    head = ["Configuration", "Target", "Triton", *titles, *([_TIME] if is_timed else [])]
+    head = ["Configuration", "Target", "Triton", *titles, *(_TIME if is_timed else [])]
     rows = [head, ["---"] * 3 + ["--:"] * (len(head) - 3)]
     for cell in document.cells:
         title = escaped(document.configurations[cell.configuration].title)
@@ -54,7 +54,7 @@ def markdown_table(document: MatrixDocument, host: str = "") -> str:
 
 def _values(document: MatrixDocument, cell: CellDocument, *, is_timed: bool) -> Iterator[str]:
     if cell.metrics is None:
-        count = len(document.columns) + is_timed
+        count = len(document.columns) + 2 * is_timed
         text = cell.state + (f": {escaped(cell.message)}" if cell.message else "")
         yield from [text, *[""] * (count - 1)]
         return
@@ -62,6 +62,7 @@ def _values(document: MatrixDocument, cell: CellDocument, *, is_timed: bool) -> 
         yield metric_text(getattr(cell.metrics, column.name), column.name)
     if is_timed:
         yield f"{cell.time.nanoseconds / 1000:,.1f}" if cell.time else ""
+        yield escaped(cell.time.sizes) if cell.time else ""
 
 
 def metric_text(value: float | None, name: str) -> str:

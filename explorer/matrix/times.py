@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from itertools import groupby
 from typing import Literal
 
 import msgspec
 
 from explorer.analysis.roofline.facts import preferred_timing
-from explorer.model.measurements import Autotuning, Counters, Timings
+from explorer.model.measurements import Autotuning, Counters, LaunchFacts, RunArgument, Timings
 from explorer.profiles.read import Profiles
 from explorer.runs.documents import environment_of
 from explorer.store import Record, Store
 
 #: How many runs of a kernel are searched for a time, the newest first.
 _MOST_RUNS = 5
-#: Longest name of a GPU; a run can forge any.
+#: Longest name of a GPU, and longest text of sizes; a run can forge any.
 _MOST_CHARACTERS = 200
 
 
 class CellTime(msgspec.Struct, frozen=True):
-    """The median time of a launch. `run` is the run or the profile that has measured it on `gpu`."""
+    """The median time of a launch. `run` is the run or the profile that has measured it on `gpu`.
+
+    `sizes` are the shapes of the tensors and the integers of the launch, without strides: "a, b 64×64, M=64".
+    """
 
     nanoseconds: float
     gpu: str
+    sizes: str
     run: str
     url: str
     source: Literal["run", "profile"]
@@ -44,10 +50,30 @@ def cell_time(store: Store, profiles: Profiles, record: Record) -> CellTime | No
 
 def _time(run: Record, record: Record, nanoseconds: float, source: Literal["run", "profile"]) -> CellTime:
     environment = environment_of(run)
-    url = f"/k/{record.id}#panes=run:{run.id}"
+    launch = run.measured("launch", LaunchFacts)
     return CellTime(
-        nanoseconds, environment.gpu[:_MOST_CHARACTERS] if environment else "", run.id, url, source
+        nanoseconds,
+        environment.gpu[:_MOST_CHARACTERS] if environment else "",
+        _sizes(launch.arguments)[:_MOST_CHARACTERS] if launch else "",
+        run.id,
+        f"/k/{record.id}#panes=run:{run.id}",
+        source,
     )
+
+
+def _sizes(arguments: tuple[RunArgument, ...]) -> str:
+    """Return the shapes of tensors and the values of integers, which are the size of the problem."""
+    tensors = [(each.shape, each.name) for each in arguments if each.shape]
+    shapes = [
+        f"{', '.join(name for _, name in members)} {'×'.join(map(str, shape))}"
+        for shape, members in groupby(tensors, key=lambda tensor: tensor[0])
+    ]
+    integers = [
+        f"{each.name}={each.value}"
+        for each in arguments
+        if re.fullmatch(r"[iu]\d+", each.type) and each.value is not None and "stride" not in each.name
+    ]
+    return ", ".join([*shapes, *integers])
 
 
 def _timed(run: Record) -> float | None:

@@ -1,4 +1,4 @@
-"""The metrics of a compilation: their names, units, and whether more or less is better.
+"""The metrics of a compilation: their names, units, whether more or less is better, and which are goals.
 
 Tables, comparisons and checks of compilations share this list; the page and the command line take their
 titles from it. `explorer.queries.metrics` reads the values.
@@ -17,7 +17,9 @@ Verdict = Literal["same", "better", "worse", "different"]
 class Metric:
     """A number of a compilation. `unit` is its unit; "": the number is a count or a ratio.
 
-    `short` is the title in narrow tables and in lines of text; "": `title`.
+    `short` is the title in narrow tables and in lines of text; "": `title`. `is_goal`: the best of several
+    variants is the variant with the best value. Registers, for example, are no goal: more of them can make a
+    kernel faster.
     """
 
     name: str
@@ -25,6 +27,7 @@ class Metric:
     unit: str = ""
     better: Better = "lower"
     short: str = ""
+    is_goal: bool = False
 
     def verdict(self, before: float | None, after: float | None) -> Verdict:
         """Compare two values; a missing value is only different."""
@@ -38,7 +41,7 @@ class Metric:
 METRICS: tuple[Metric, ...] = (
     Metric("registers", "Registers per thread", short="registers"),
     Metric("scalar_registers", "Scalar registers per wave"),
-    Metric("spills", "Spills, stores and loads", "bytes", short="spills"),
+    Metric("spills", "Spills, stores and loads", "bytes", short="spills", is_goal=True),
     Metric("spill_stores_bytes", "Spill stores", "bytes"),
     Metric("spill_loads_bytes", "Spill loads", "bytes"),
     Metric("stack_bytes", "Stack per thread", "bytes"),
@@ -51,7 +54,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("instructions", "Instructions"),
     Metric("layout_conversions", "Layout conversions"),
     Metric("binary_bytes", "Binary", "bytes"),
-    Metric("compile_milliseconds", "Compile time", "ms", short="compile"),
+    Metric("compile_milliseconds", "Compile time", "ms", short="compile", is_goal=True),
 )
 
 #: The metrics that tables show, in the order of their columns.

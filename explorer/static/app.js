@@ -88,6 +88,7 @@ async function start() {
       argumentTypes: page.argument_types,
       typePattern: page.type_pattern,
       sourceLimits: page.source_limits,
+      mostCells: page.most_cells,
       draft: { ...store.state.draft, target: page.default_target },
       targets,
       tritons,

@@ -27,6 +27,7 @@ from explorer.model.hardware import (
     find_target,
 )
 from explorer.model.languages import language_documents
+from explorer.model.limits import MOST_CELLS
 from explorer.model.metrics import metric_titles
 from explorer.model.signature_types import TYPE_PATTERN, TYPES
 from explorer.pipeline.stages import STAGES
@@ -122,6 +123,7 @@ def parts() -> Response:
 
     `metrics` are the titles of metrics; `measures` are the measures of a run; `limits` are figures of all
     GPUs that the page draws with.
+    `most_cells` is the maximum number of compilations of a matrix.
     `source_limits` are the maximum number of files of a script, and the maximum length of all texts.
     `argument_types` are the types that the page offers; `type_pattern` matches the types of a signature.
     """
@@ -129,6 +131,7 @@ def parts() -> Response:
         "first_example": DEFAULT_EXAMPLE,
         "default_target": DEFAULT_TARGET,
         "source_limits": {"files": MOST_FILES, "bytes": services().settings.source_limit_bytes},
+        "most_cells": MOST_CELLS,
         "argument_types": TYPES,
         "type_pattern": TYPE_PATTERN,
         "panes": [{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES],

@@ -56,6 +56,29 @@ def test_lists_that_do_not_fit_are_refused(capsys):
     example = str(ROOT / "explorer/examples/softmax.py")
     assert main(["matrix", example, "--configs", "all", "--num-warps", "4"]) == 1
     assert "cannot be combined" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["matrix", example, "--num-warps", "four"])
-    assert "'four' is not a list of numbers" in capsys.readouterr().err
+    assert main(["matrix", example, "--configs", "all", "--constant", "BLOCK=64"]) == 1
+    assert "cannot be combined" in capsys.readouterr().err
+    for wrong, message in (
+        (("--num-warps", "four"), "'four' is not a list of numbers"),
+        (("--constant", "BLOCK"), "'BLOCK' is not a name with values"),
+        (("--constant", "BLOCK=64,"), "'BLOCK=64,' is not a name with values"),
+    ):
+        with pytest.raises(SystemExit):
+            main(["matrix", example, *wrong])
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.nightly
+def test_values_of_constants_and_options_are_combined(server):
+    constants = ("--constant", "BLOCK_SIZE=2048,4096", "--option", "enable_fp_fusion=True,False")
+    printed = run(server, *constants, "--targets", "cuda:90", "--num-warps", "8", "--format", "json")
+    assert (printed.returncode, printed.stderr) == (0, "")
+    document = json.loads(printed.stdout)
+    assert [each["settings"] for each in document["configurations"]] == [
+        {"BLOCK_SIZE": size, "num_warps": 8, "enable_fp_fusion": is_fused}
+        for size in (2048, 4096)
+        for is_fused in (True, False)
+    ]
+    assert all(cell["state"] == "complete" for cell in document["cells"])
+    small, large = (document["cells"][index]["metrics"]["instructions"] for index in (0, 2))
+    assert small < large  # the values have reached the compiler

@@ -207,7 +207,7 @@ export const api = {
   /**
    * @returns {Promise<{panes: PaneKind[], stages: StageKind[], languages: Record<string, LanguageFacts>,
    *   metrics: Record<string, MetricTitles>, measures: MeasureKind[], workers: Record<string, string>,
-   *   first_example: string, default_target: string,
+   *   first_example: string, default_target: string, most_cells: number,
    *   argument_types: string[], type_pattern: string, source_limits: {files: number, bytes: number}}>}
    */
   page: async () => whole((await request("/page.json")).json()),

@@ -35,6 +35,7 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {string[]} argumentTypes the types that the page offers
  * @property {string} typePattern a regular expression for an argument in a signature
  * @property {import("../editor/added_files.js").Limits} sourceLimits the server's limits for a source
+ * @property {number} mostCells the server's limit for the compilations of a matrix
  * @property {Draft} draft
  * @property {string} openFile the path of the file of the draft that the editor shows; "": the script
  * @property {InspectionDocument | null} inspection the inspection of the draft's source
@@ -102,6 +103,7 @@ const state = {
   argumentTypes: [],
   typePattern: "",
   sourceLimits: { files: 0, bytes: 0 },
+  mostCells: 0,
   draft: freshDraft("", ""),
   openFile: "",
   inspection: null,

@@ -5,7 +5,7 @@
  * @import { AnalysisAnswer, Check, CompilationDocument, Draft, FindingChanges, MatrixCell, MatrixRequest, Run } from "../core/types.js"
  */
 import { ApiError, api } from "../core/api.js";
-import { draftOf, requestOf } from "../launch/draft.js";
+import { draftOf, requestOf, withSettings } from "../launch/draft.js";
 
 /** @typedef {AnalysisAnswer<"findings">["findings"][number]} Finding */
 /** @typedef {Finding["changes"][number]} Change */
@@ -31,17 +31,10 @@ export function keyOf({ options, constants, edits }) {
 }
 
 /** What a change makes of a draft. @param {Draft} draft @param {Change} change @returns {Partial<Draft>} */
-export function applied(draft, { options, constants, edits }) {
+export function applied(draft, { edits, ...settings }) {
   const lines = draft.source.split("\n");
   for (const { line, text } of edits) lines[line - 1] = text;
-  return {
-    source: lines.join("\n"),
-    options: { ...draft.options, ...options },
-    constants: { ...draft.constants, ...constants },
-    arguments: draft.arguments.map((each) =>
-      each.name in constants ? { ...each, value: constants[each.name] } : each,
-    ),
-  };
+  return { source: lines.join("\n"), ...withSettings(draft, settings) };
 }
 
 /** The request of the matrix that compiles changes of a result. @param {CompilationDocument} document @param {Change[]} changes */

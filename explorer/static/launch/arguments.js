@@ -2,10 +2,11 @@
  * The arguments of the launch, as the launch passes them. The name of an argument opens an explanation of its type
  * and specialization.
  *
- * @import { Argument } from "../core/types.js"
+ * @import { Argument, Scalar } from "../core/types.js"
  * @import { argumentSentences } from "./argument_words.js"
  */
 import { unitOf } from "./argument_checks.js";
+import { choose } from "./edit.js";
 import { literal, specializationTitle } from "../core/format.js";
 import { html, nothing } from "../core/template.js";
 
@@ -61,6 +62,15 @@ export function argumentTable(shown, explained, within2Gib) {
   return html`<table aria-label="Arguments">
     ${HEAD}${bodies}
   </table>`;
+}
+
+/** What the draft sets in place of values of the launch, and a way back. @param {Record<string, Scalar>} constants */
+export function otherConstants(constants) {
+  const names = Object.keys(constants);
+  if (!names.length) return nothing;
+  const isOne = names.length === 1;
+  return html`<p class="hint">${names.join(", ")} ${isOne ? "is not the value" : "are not the values"} of the launch.
+    <button type="button" class="link" @click=${() => choose({ constants: {} })}>Use the launch's</button></p>`;
 }
 
 /** @param {Argument} argument */

@@ -11,7 +11,8 @@ import { loadLater } from "../core/modules.js";
 import { html } from "../core/template.js";
 import { variantOf } from "./variants.js";
 
-const OPTION_COLUMNS = [
+/** The columns of compiler options, with short titles. */
+export const OPTION_COLUMNS = [
   { name: "num_warps", title: "warps", words: "Warps" },
   { name: "num_stages", title: "stages", words: "Stages" },
   { name: "num_ctas", title: "CTAs", words: "CTAs" },
@@ -72,7 +73,6 @@ export function configColumns(configs) {
   const differ = (/** @type {(config: Config) => Scalar | undefined} */ read) =>
     new Set(configs.map(read)).size > 1;
   const varying = names.filter((name) => differ((config) => config.arguments[name]));
-  const prefix = commonPrefix(varying);
   const constants = names
     .filter((name) => !varying.includes(name))
     .map((name) => `${name} ${literal(configs[0]?.arguments[name])}`);
@@ -84,25 +84,8 @@ export function configColumns(configs) {
       constants.push(`${words.toLowerCase()} ${literal(value)}`);
   }
   /** @type {Column[]} */
-  const columns = [
-    ...varying.map((name) => ({ name, title: name.slice(prefix.length), words: name })),
-    ...options,
-  ];
+  const columns = [...varying.map((name) => ({ name, title: name, words: name })), ...options];
   return { columns, constants };
-}
-
-/**
- * Return the common prefix of names, up to an underscore.
- * @param {string[]} names
- */
-function commonPrefix(names) {
-  const first = names[0] ?? "";
-  if (names.length < 2) return "";
-  for (let end = first.lastIndexOf("_") + 1; end > 0; end = first.lastIndexOf("_", end - 2) + 1) {
-    const prefix = first.slice(0, end);
-    if (names.every((name) => name.startsWith(prefix) && name.length > end)) return prefix;
-  }
-  return "";
 }
 
 /**

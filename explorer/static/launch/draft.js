@@ -1,7 +1,7 @@
 /**
  * Convert drafts to requests and back, and store drafts in this browser.
  *
- * @import { CompilationDocument, CompilationRequest, Draft, InspectionDocument, Kernel, Launch, Specialized }
+ * @import { CompilationDocument, CompilationRequest, Draft, InspectionDocument, Kernel, Launch, Scalar, Specialized }
  *   from "../core/types.js"
  */
 import { freshDraft } from "../core/fresh_draft.js";
@@ -71,6 +71,20 @@ export function draftOf(document) {
     scriptArguments: request.script_arguments ?? "",
     edits: request.edits ?? null,
     private: request.private ?? "",
+  };
+}
+
+/**
+ * What other values of compiler options and constexpr arguments make of a draft.
+ * @param {Draft} draft @param {{options: Record<string, Scalar>, constants: Record<string, Scalar>}} settings
+ */
+export function withSettings(draft, { options, constants }) {
+  return {
+    options: { ...draft.options, ...options },
+    constants: { ...draft.constants, ...constants },
+    arguments: draft.arguments.map((each) =>
+      each.name in constants ? { ...each, value: constants[each.name] ?? null } : each,
+    ),
   };
 }
 

@@ -14,7 +14,7 @@ import { requestOf } from "./draft.js";
 export function matrixOf(drafts) {
   const [first] = drafts;
   if (!first) throw new Error("There is no draft.");
-  const base = { ...first, config: null, options: {} };
+  const base = { ...first, config: null, options: {}, constants: {} };
   /** @type {Map<string, MatrixConfiguration>} */
   const configurations = new Map();
   for (const draft of drafts) {
@@ -30,9 +30,9 @@ export function matrixOf(drafts) {
 }
 
 /** @param {Draft} draft @param {Draft} base @returns {MatrixConfiguration} */
-function configurationOf({ config, options, mode, arguments: given }, base) {
+function configurationOf({ config, options, constants: set, mode, arguments: given }, base) {
   /** @type {Record<string, Scalar>} */
-  const constants = {};
+  const constants = mode === "launch" ? { ...set } : {};
   for (const [index, { name, value }] of given.entries())
     if (mode === "form" && value !== base.arguments[index]?.value) constants[name] = value ?? null;
   return { config, options, constants };

@@ -3,14 +3,15 @@
  *
  * @import { Argument, Draft, Kernel, Launch, Scalar } from "../core/types.js"
  * @import { TargetVariants } from "./target_variants.js"
+ * @import { ValueVariants } from "./value_variants.js"
  */
-import { argumentTable } from "./arguments.js";
+import { argumentTable, otherConstants } from "./arguments.js";
 import { compilerOptions, effectiveOptions } from "./compiler_options.js";
 import { register } from "../core/commands.js";
 import { configSection, configsOf, draftWithConfig } from "./config_variants.js";
 import { chosenValue, toast } from "../core/dom.js";
 import { canCompile, isFile } from "../core/host.js";
-import { guessOf, kernelOf, launchOf, takesArguments } from "./draft.js";
+import { guessOf, kernelOf, launchOf, takesArguments, withSettings } from "./draft.js";
 import { adjust, choose, compileNow } from "./edit.js";
 import { groupedByVendor, targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
@@ -26,11 +27,28 @@ import { compileVariants, rememberResults, variantOf } from "./variants.js";
 
 const COLLAPSED_KEY = "launch-collapsed";
 
+/** The choices of variants, by the property that shows them. */
+const VARIANTS = {
+  isSeveral: {
+    element: "target-variants",
+    load: () => import("./target_variants.js"),
+    words: "Several…",
+    title: "Compile for several targets and Triton versions",
+  },
+  isTrying: {
+    element: "value-variants",
+    load: () => import("./value_variants.js"),
+    words: "Try values…",
+    title: "Compile every combination of values of options and constants",
+  },
+};
+
 class LaunchPanel extends Pane {
   static properties = {
     collapsed: { attribute: false },
     opened: { attribute: false },
     isSeveral: { state: true },
+    isTrying: { state: true },
     hasMore: { state: true },
     rare: { state: true },
     words: { state: true },
@@ -56,6 +74,8 @@ class LaunchPanel extends Pane {
     this.opened = new Set();
     /** Whether several targets can be chosen. */
     this.isSeveral = false;
+    /** Whether lists of values can be entered. */
+    this.isTrying = false;
     /** Whether the options are shown that few kernels need. */
     this.hasMore = false;
     /** The fields that few drafts need, once one did. @type {typeof import("./rare_fields.js") | null} */
@@ -79,7 +99,13 @@ class LaunchPanel extends Pane {
         name: "several-targets",
         title: "Compile for several targets",
         group: "Compile",
-        run: () => void this.openSeveral(),
+        run: () => void this.openVariants("isSeveral"),
+      },
+      {
+        name: "try-values",
+        title: "Try values of options and constants",
+        group: "Compile",
+        run: () => void this.openVariants("isTrying"),
       },
     ]);
   }
@@ -89,11 +115,13 @@ class LaunchPanel extends Pane {
     keep(COLLAPSED_KEY, this.collapsed ? "1" : "0");
   }
 
-  async openSeveral() {
+  /** Show choices of variants, and move the focus there. @param {keyof typeof VARIANTS} name */
+  async openVariants(name) {
     this.collapsed = false;
-    this.isSeveral = true;
-    await Promise.all([import("./target_variants.js"), this.updateComplete]);
-    await /** @type {TargetVariants | null} */ (this.querySelector("target-variants"))?.begin();
+    this[name] = true;
+    const { element, load } = VARIANTS[name];
+    await Promise.all([load(), this.updateComplete]);
+    await /** @type {TargetVariants | ValueVariants | null} */ (this.querySelector(element))?.begin();
   }
 
   /** Nothing that is set is hidden. @override */
@@ -108,6 +136,7 @@ class LaunchPanel extends Pane {
     const launch = launchOf(draft, inspection);
     const { title, hint, isProblem } = launchState(kernel, launch);
     const config = configOf(draft, kernel, launch);
+    const inherited = this.inheritedOptions(kernel, launch, config);
     const types = [...argumentTypes.map((type) => `*${type}`), ...argumentTypes, "constexpr"];
     return html`<div class="panel-title">
         ${this.fold(launchSummary(kernel, launch, title), isProblem ? hint : "")}
@@ -127,16 +156,17 @@ class LaunchPanel extends Pane {
         }
       </div>
       <fieldset id="launch-body" aria-label="Fields of the launch" ?disabled=${isFile} ?hidden=${this.collapsed}>
-        <div class="row">${this.targets()}${this.several()}</div>
-        <target-variants id="several-targets" ?hidden=${!this.isSeveral}></target-variants>
+        <div class="row">${this.targets()}${this.variantsButton("isSeveral")}</div>
+        <target-variants id="target-variants" ?hidden=${!this.isSeveral}></target-variants>
         <div class="row">${this.kernels(kernel)}${this.launches(kernel, launch)}</div>
         <p class=${`hint state-hint${isProblem ? " warning" : ""}`} ?hidden=${!hint}>${hint}</p>
         <div class="arguments">${this.arguments(kernel, launch)}</div>
         ${this.rareFields(kernel)}
-        ${compilerOptions(this.inheritedOptions(kernel, launch, config), this.moreButton())}
+        ${compilerOptions(inherited, html`${this.moreButton()}${this.variantsButton("isTrying")}`)}
         <div class="options more-options" id="more-options" ?hidden=${!this.hasMore}
           >${this.hasMore ? this.loadRare()?.moreOptions() : nothing}</div
         >
+        <value-variants id="value-variants" ?hidden=${!this.isTrying} .inherited=${inherited}></value-variants>
         ${configSection(draft, kernel, config)}
         <datalist id="argument-types">${types.map((value) => html`<option value=${value}></option>`)}</datalist>
       </fieldset>`;
@@ -215,17 +245,17 @@ class LaunchPanel extends Pane {
     >More options</button>`;
   }
 
-  /** The button that shows or hides the choice of several targets. */
-  several() {
-    const toggle = () => (this.isSeveral ? (this.isSeveral = false) : void this.openSeveral());
+  /** The button that shows or hides choices of variants. @param {keyof typeof VARIANTS} name */
+  variantsButton(name) {
+    const { element, words, title } = VARIANTS[name];
     return html`<button
       type="button"
       class="button small"
-      aria-expanded=${String(this.isSeveral)}
-      aria-controls="several-targets"
-      title="Compile for several targets and Triton versions"
-      @click=${toggle}
-    >Several…</button>`;
+      aria-expanded=${String(this[name])}
+      aria-controls=${element}
+      title=${title}
+      @click=${() => (this[name] ? (this[name] = false) : void this.openVariants(name))}
+    >${words}</button>`;
   }
 
   targets() {
@@ -321,12 +351,17 @@ class LaunchPanel extends Pane {
     const isByHand = draft.mode === "form";
     if (launch && !isByHand) {
       const chosen = draft.config ?? launch.config ?? null;
-      const configured = kernel?.configs.find(({ index }) => index === chosen)?.arguments ?? {};
+      const configured = {
+        ...kernel?.configs.find(({ index }) => index === chosen)?.arguments,
+        ...draft.constants,
+      };
       const values = launch.arguments.map((each) =>
         each.name in configured ? { ...each, value: configured[each.name] ?? null } : each,
       );
       const within = specializationOf(kernel)?.within_2_gib ?? [];
-      return values.length ? argumentTable(values, explained, within) : nothing;
+      return values.length
+        ? html`${argumentTable(values, explained, within)}${otherConstants(draft.constants)}`
+        : nothing;
     }
     if (!isByHand && !kernel?.parameters.length) return nothing;
     const rare = this.loadRare();
@@ -381,7 +416,7 @@ class LaunchPanel extends Pane {
     const chosen = { ...NO_CHOICES, kernel: kernel?.name ?? null };
     if (value === "form") {
       const begin = launch
-        ? { arguments: structuredClone(launch.arguments), guessed: {} }
+        ? { arguments: withSettings({ ...draft, arguments: launch.arguments }, draft).arguments, guessed: {} }
         : kernel
           ? guessOf(kernel, specialization)
           : { arguments: [], guessed: {} };
@@ -404,7 +439,7 @@ class LaunchPanel extends Pane {
 }
 
 /** The changes that reset the choices for a kernel or a launch. @type {Partial<Draft>} */
-const NO_CHOICES = { launch: null, config: null, options: {}, typed: {} };
+const NO_CHOICES = { launch: null, config: null, options: {}, constants: {}, typed: {} };
 
 /** Whether the draft sets an option that only `more_options.js` shows. */
 function setsMoreOptions() {

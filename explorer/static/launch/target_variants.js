@@ -9,11 +9,12 @@ import { LitElement } from "lit";
 import { configsOf, draftWithConfig } from "./config_variants.js";
 import { kernelOf } from "./draft.js";
 import { choose } from "./edit.js";
-import { groupedByVendor, targetTitle } from "../core/format.js";
+import { targetTitle } from "../core/format.js";
 import { follow } from "../core/pane.js";
 import { keep, kept } from "../core/storage.js";
 import { store } from "../core/store.js";
-import { html, live, nothing } from "../core/template.js";
+import { html } from "../core/template.js";
+import { chosenVersions, targetChoices } from "./target_choices.js";
 import "./variant_table.js";
 import { variantOf } from "./variants.js";
 
@@ -46,22 +47,13 @@ export class TargetVariants extends LitElement {
 
   /** @override */
   render() {
-    const { targets, tritons } = store.state;
     const variants = this.variants();
     return html`<section class="variants" aria-label="Several targets">
       <h3>Several targets</h3>
-      <div class="target-choices">
-        ${[...groupedByVendor(targets)].map(([vendor, members]) =>
-          group(
-            vendor,
-            members.map(({ name, architecture, title }) => this.choice("targets", name, architecture, title)),
-          ),
-        )}
-        ${group(
-          "Triton",
-          tritons.versions.map((version) => this.choice("tritons", version, version, "")),
-        )}
-      </div>
+      ${targetChoices(this, ({ targets, tritons }) => {
+        Object.assign(this, { targets, tritons });
+        keep(TARGETS_KEY, JSON.stringify({ targets: [...targets], tritons: [...tritons] }));
+      })}
       <p class="hint" ?hidden=${variants.rows.length > 1}>Choose the targets and Triton versions to compile for
         and compare.</p>
       <variant-table ?hidden=${variants.rows.length === 0} .variants=${variants}></variant-table>
@@ -72,8 +64,7 @@ export class TargetVariants extends LitElement {
   variants() {
     const { draft, inspection, targets, tritons } = store.state;
     const present = draft.triton ?? tritons.default;
-    const chosen = tritons.versions.filter((version) => this.tritons.has(version));
-    const versions = chosen.length ? chosen : [present];
+    const versions = chosenVersions(this, draft);
     const isOfSeveral = versions.length > 1;
     const rows = targets
       .filter(({ name }) => this.targets.has(name))
@@ -92,26 +83,6 @@ export class TargetVariants extends LitElement {
     );
     return { kind: "targets", label: "Targets", subject: "target", columns, rows, matrix };
   }
-
-  /** @param {"targets" | "tritons"} of @param {string} value @param {string} text @param {string} more */
-  choice(of, value, text, more) {
-    const change = (/** @type {{target: HTMLInputElement}} */ { target }) => {
-      const chosen = new Set(this[of]);
-      if (target.checked) chosen.add(value);
-      else chosen.delete(value);
-      this[of] = chosen;
-      keep(TARGETS_KEY, JSON.stringify({ targets: [...this.targets], tritons: [...this.tritons] }));
-    };
-    return html`<label class="check"
-      ><input type="checkbox" .checked=${live(this[of].has(value))} @change=${change}
-      ><span>${text}${more ? html`<small> ${more}</small>` : nothing}</span></label
-    >`;
-  }
-}
-
-/** @param {string} title @param {unknown[]} choices */
-function group(title, choices) {
-  return html`<fieldset><legend>${title}</legend>${choices}</fieldset>`;
 }
 
 /**

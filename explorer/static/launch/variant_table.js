@@ -155,7 +155,7 @@ export class VariantTable extends LitElement {
       title="${words}: sort"
       aria-label=${words}
       @click=${() => (this.order = nextOrder(order, name))}
-    >${title}<span class="sort-mark" aria-hidden="true">${
+    ><span>${breakable(title)}</span><span class="sort-mark" aria-hidden="true">${
       sorted ? (sorted === "descending" ? "▾" : "▴") : nothing
     }</span></button></th>`;
   }
@@ -227,6 +227,11 @@ export class VariantTable extends LitElement {
     const wanted = event.target instanceof HTMLInputElement ? "input:enabled, .opener" : ".opener";
     /** @type {HTMLElement | null | undefined} */ (line?.querySelector(wanted))?.focus();
   }
+}
+
+/** A name that may break after an underscore. @param {string} name */
+function breakable(name) {
+  return name.split(/(?<=_)/).map((part) => html`${part}<wbr>`);
 }
 
 customElements.define("variant-table", VariantTable);

@@ -12,7 +12,7 @@ import { draftOf, requestOf } from "./draft.js";
 import { store } from "../core/store.js";
 
 /**
- * @typedef {"configs" | "targets" | "alternatives"} BatchKind
+ * @typedef {"configs" | "targets" | "values" | "alternatives"} BatchKind
  *
  * @typedef {{key: string, draft: Draft}} Variant
  *

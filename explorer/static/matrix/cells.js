@@ -16,6 +16,9 @@ export const TIME = {
   better: "lower",
 };
 
+/** The column that says where and at which sizes the times were measured. It has no numbers. */
+export const PLACE = { name: "place", title: "Measured at" };
+
 /** The columns of a matrix: its metrics, and the time if one was measured. @param {MatrixDocument} matrix */
 export function columnsOf({ columns, cells }) {
   return cells.some(({ time }) => time) ? [...columns, TIME] : columns;
@@ -28,18 +31,35 @@ export function numberOf(cell, { name }) {
   return value ?? null;
 }
 
+/** The sizes and the GPU of a measured time; null: there is none. @param {MatrixCell} cell */
+export function placeOf({ time }) {
+  return time && [time.sizes, time.gpu && `on ${time.gpu}`].filter(Boolean).join(" ");
+}
+
+/** The places of all measured times, each once. @param {MatrixCell[]} cells */
+export function placesOf(cells) {
+  return [...new Set(cells.map(placeOf))].filter((place) => place !== null);
+}
+
+/** @param {number} nanoseconds */
+function shortTime(nanoseconds) {
+  if (nanoseconds < 1e6) return `${(nanoseconds / 1e3).toPrecision(3)} µs`;
+  return nanoseconds < 1e9 ? `${(nanoseconds / 1e6).toPrecision(3)} ms` : duration(nanoseconds / 1e6);
+}
+
 /** @param {number} value @param {MatrixColumn} column */
 export function show(value, { name, unit }) {
   if (name === "occupancy") return `${Math.round(value * 100)} %`;
   if (unit === "bytes") return value ? size(value) : "0";
   if (unit === "ms") return duration(value);
-  if (unit === "ns") return value < 1e6 ? `${(value / 1000).toPrecision(3)} µs` : duration(value / 1e6);
+  if (unit === "ns") return shortTime(value);
   return value.toLocaleString("en");
 }
 
 /**
  * Rank the values of a column among the values of the same target, or among all values if no target has two cells.
- * Equal values have no rank.
+ * Times are ranked among the times of the same launch on the same GPU. Equal values have no rank. In a column of
+ * which no value is better, no value is the best; the share goes from the least to the most.
  * @param {MatrixCell[]} cells @param {MatrixColumn} column @returns {Map<MatrixCell, Standing>}
  */
 export function standings(cells, column) {
@@ -49,7 +69,7 @@ export function standings(cells, column) {
   const groups = new Map();
   for (const cell of cells) {
     const value = numberOf(cell, column);
-    const group = isOfOneTarget ? cell.target : "";
+    const group = JSON.stringify([isOfOneTarget && cell.target, column.name === TIME.name && placeOf(cell)]);
     if (value !== null) groups.set(group, [...(groups.get(group) ?? []), [cell, value]]);
   }
   /** @type {Map<MatrixCell, Standing>} */
@@ -58,12 +78,12 @@ export function standings(cells, column) {
     const values = group.map(([, value]) => value);
     const [least, most] = [Math.min(...values), Math.max(...values)];
     if (least === most) continue;
-    const [best, worst] = column.better === "lower" ? [least, most] : [most, least];
+    const [best, worst] = column.better === "higher" ? [most, least] : [least, most];
     for (const [cell, value] of group)
       found.set(cell, {
         share: (value - best) / (worst - best),
-        isBest: value === best,
-        isWorst: value === worst,
+        isBest: column.better !== null && value === best,
+        isWorst: column.better !== null && value === worst,
       });
   }
   return found;

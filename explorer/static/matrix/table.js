@@ -12,7 +12,19 @@ import { LitElement } from "lit";
 import { orderedUrl } from "../compare/address.js";
 import { html, live, nothing, styles } from "../core/template.js";
 import { nextOrder, sortedBy, tick } from "../launch/variant_rows.js";
-import { columnsOf, isIncomplete, progressWords, show, standings, stateOf, TIME, numberOf } from "./cells.js";
+import {
+  columnsOf,
+  isIncomplete,
+  PLACE,
+  placeOf,
+  placesOf,
+  progressWords,
+  show,
+  standings,
+  stateOf,
+  TIME,
+  numberOf,
+} from "./cells.js";
 
 /** How strongly the best and the worst are tinted, in percent. */
 const TINT = 26;
@@ -56,7 +68,7 @@ export class MatrixTable extends LitElement {
       return problem ? alert : html`<p class="matrix-problem" role="status">Loading the matrix …</p>`;
     const columns = columnsOf(matrix);
     const column = columns.find(({ name }) => name === this.metric);
-    return html`<div class="matrix-head">${alert}${this.bar(matrix)}${this.choices(columns)}</div>
+    return html`<div class="matrix-head">${alert}${this.bar(matrix)}${this.place(matrix)}${this.choices(columns)}</div>
       <div class="matrix-rows" tabindex="0" role="group" aria-label="Results">
         ${column ? this.grid(matrix, column) : this.list(matrix, columns)}
       </div>`;
@@ -92,6 +104,14 @@ export class MatrixTable extends LitElement {
     </div>`;
   }
 
+  /** Where all times were measured; a column tells it where they differ. @param {MatrixDocument} matrix */
+  place({ cells }) {
+    const [place, ...others] = placesOf(cells);
+    return place && !others.length
+      ? html`<p class="matrix-place">Times were measured at ${place}.</p>`
+      : nothing;
+  }
+
   /** The choice of the list or of the metric of the grid. @param {MatrixColumn[]} columns */
   choices(columns) {
     const choose = (/** @type {string} */ name) => () => {
@@ -113,12 +133,17 @@ export class MatrixTable extends LitElement {
     const { cells, configurations, targets, tritons } = matrix;
     const standing = new Map(columns.map((column) => [column.name, standings(cells, column)]));
     const names = new Map(targets.map((target) => [target.name, target]));
-    const has = { configuration: configurations.length > 1, triton: tritons.length > 1 };
+    const has = {
+      configuration: configurations.length > 1,
+      triton: tritons.length > 1,
+      places: placesOf(cells).length > 1,
+    };
     const heads = [
       ...(has.configuration ? [{ name: "configuration", title: "Configuration", isText: true }] : []),
       { name: "target", title: "Target", isText: true },
       ...(has.triton ? [{ name: "triton", title: "Triton", isText: true }] : []),
       ...columns.map((column) => ({ name: column.name, title: column.title, isText: false })),
+      ...(has.places ? [{ ...PLACE, isText: true }] : []),
     ];
     const titleOf = (/** @type {MatrixCell} */ cell) => configurations[cell.configuration]?.title ?? "";
     return html`<table class="matrix-list">
@@ -155,6 +180,7 @@ export class MatrixTable extends LitElement {
                     isTold ? text : reason
                   }${isTold ? html`<span class="matrix-reason">${reason}</span>` : nothing}</td>`
             }
+            ${has.places ? html`<td class="is-text matrix-place">${placeOf(cell)}</td>` : nothing}
           </tr></tbody>`;
       })}
     </table>`;
@@ -164,6 +190,7 @@ export class MatrixTable extends LitElement {
   grid(matrix, column) {
     const { cells, configurations, targets, tritons } = matrix;
     const standing = standings(cells, column);
+    const hasPlaces = column.name === TIME.name && placesOf(cells).length > 1;
     const places = targets.flatMap((target) => tritons.map((triton) => ({ target, triton })));
     const [columns, versions] = [places.length, tritons.length];
     return html`<table class="matrix-grid" aria-label=${column.title}>
@@ -188,15 +215,17 @@ export class MatrixTable extends LitElement {
             const words = `${title}, ${target.architecture}, Triton ${triton}`;
             const value = numberOf(cell, column);
             const { text, reason } = stateOf(cell);
-            const url = cell.time && column.name === TIME.name ? cell.time.url : cell.url;
+            const time = column.name === TIME.name ? cell.time : null;
             const shown =
               value === null
                 ? html`<span title=${reason}>${text}<span class="visually-hidden">: ${reason}</span></span>`
                 : this.value(value, column, standing.get(cell));
             return html`<td class="is-${cell.state} ${at % versions ? "" : "is-first"}"
-              ${styles(tintOf(standing.get(cell)))}>${this.box(cell, index, words)}${
-                url ? html`<a href=${url} title=${value === null ? reason : words}>${shown}</a>` : shown
-              }</td>`;
+              ${styles(tintOf(standing.get(cell), column))}>${this.box(cell, index, words)}${
+                cell.url
+                  ? html`<a href=${time?.url ?? cell.url} title=${value === null ? reason : words}>${shown}</a>`
+                  : shown
+              }${time && hasPlaces ? html`<small class="matrix-place">${placeOf(cell)}</small>` : nothing}</td>`;
           })}</tr>`,
       )}</tbody>
     </table>`;
@@ -238,16 +267,24 @@ export class MatrixTable extends LitElement {
     if (!order) return cells;
     const column = columns.find(({ name }) => name === order.name);
     return sortedBy(cells, order, (cell) =>
-      column ? numberOf(cell, column) : cell[/** @type {"target"} */ (order.name)],
+      column
+        ? numberOf(cell, column)
+        : order.name === PLACE.name
+          ? placeOf(cell)
+          : cell[/** @type {"target"} */ (order.name)],
     );
   }
 }
 
-/** The tint of a cell between the best and the worst. @param {Standing | undefined} standing */
-function tintOf(standing) {
+/**
+ * The tint of a cell between the best and the worst, or between the least and the most if neither is better.
+ * @param {Standing | undefined} standing @param {MatrixColumn} column
+ */
+function tintOf(standing, { better }) {
   if (!standing) return { background: "" };
+  const { share } = standing;
   const [color, strength] =
-    standing.share < 0.5 ? ["--ok", 1 - 2 * standing.share] : ["--bad", 2 * standing.share - 1];
+    better === null ? ["--accent", share] : share < 0.5 ? ["--ok", 1 - 2 * share] : ["--bad", 2 * share - 1];
   return { background: `color-mix(in srgb, var(${color}) ${Math.round(TINT * strength)}%, transparent)` };
 }
 

@@ -39,3 +39,13 @@ test("arguments that differ are constants of the configuration", () => {
   );
   assert.equal(compilation.arguments?.length, 2);
 });
+
+test("constants that a draft sets beside its launch belong to the configuration", () => {
+  const drafts = [64, 128].map((BLOCK) => ({ ...BASE, constants: { BLOCK } }));
+  const { compilation, configurations } = matrixOf(drafts);
+  assert.deepEqual(
+    configurations.map(({ constants }) => constants),
+    [{ BLOCK: 64 }, { BLOCK: 128 }],
+  );
+  assert.equal("constants" in compilation, false);
+});
