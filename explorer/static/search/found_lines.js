@@ -7,9 +7,10 @@ import { findMatches } from "../text/text_search.js";
 
 /** The lines of a text that can be listed. */
 export const MOST_LINES = 500;
-/** A longer line is cut, around its first match. */
+/** The characters of a line that are shown. */
 const LONGEST_LINE = 240;
-const BEFORE_MATCH = 40;
+/** A line whose first match ends further to the right than the list is wide begins here before the match. */
+const BEFORE_MATCH = 16;
 
 /**
  * @typedef {object} FoundLine
@@ -23,8 +24,8 @@ const BEFORE_MATCH = 40;
  * @property {string} problem why there are fewer matches, or none
  */
 
-/** @param {string[]} lines @param {Query} query @returns {Found} */
-export function findLines(lines, query) {
+/** @param {string[]} lines @param {Query} query @param {number} columns the width of the list @returns {Found} */
+export function findLines(lines, query, columns) {
   const { matches, problem } = findMatches(lines, query);
   /** @type {Map<number, {from: number, to: number}[]>} */
   const byLine = new Map();
@@ -40,7 +41,7 @@ export function findLines(lines, query) {
   }
   const listed = [...byLine].map(([line, marks]) => ({
     line,
-    pieces: piecesOf(lines[line - 1] ?? "", marks),
+    pieces: piecesOf(lines[line - 1] ?? "", marks, columns),
   }));
   return { matches: matches.length, lines: count, listed, problem };
 }
@@ -49,12 +50,13 @@ export function findLines(lines, query) {
  * Return the parts of a line without its indentation.
  * @param {string} line
  * @param {{from: number, to: number}[]} marks
+ * @param {number} columns
  * @returns {FoundLine["pieces"]}
  */
-function piecesOf(line, marks) {
+function piecesOf(line, marks, columns) {
   const { from: first, to: behindFirst } = marks[0] ?? { from: 0, to: 0 };
   const indentation = Math.min(line.length - line.trimStart().length, first);
-  const isFar = behindFirst > indentation + LONGEST_LINE;
+  const isFar = behindFirst > indentation + columns;
   const start = isFar ? Math.max(indentation, first - BEFORE_MATCH) : indentation;
   const length = Math.max(line.trimEnd().length, behindFirst);
   const end = Math.min(length, start + LONGEST_LINE);

@@ -22,18 +22,20 @@ export class SearchRun {
    * @param {TextWorker} worker
    * @param {SearchedText[]} texts
    * @param {Query} query
+   * @param {number} columns the width of the list of lines
    */
-  constructor(worker, texts, query) {
+  constructor(worker, texts, query, columns) {
     this.worker = worker;
     this.texts = texts;
     this.query = query;
+    this.columns = columns;
   }
 
   /** @param {() => void} changed called after each text, and at the end */
   async start(changed) {
     for (const text of this.query.text ? this.texts : []) {
       try {
-        const found = await this.worker.find(text.key, text.read, this.query);
+        const found = await this.worker.find(text.key, text.read, this.query, this.columns);
         if (this.isCanceled) return;
         if (found) this.found.set(text, found);
         else this.missing.push(text.title);

@@ -19,6 +19,9 @@ const TYPING_PAUSE_MS = 80;
 /** The lines of a text that are listed until more are wanted. */
 const FEW_LINES = 6;
 const FEW_PASS_LINES = 2;
+/** The width of a letter of the code, and of all beside the code. */
+const LETTER_PX = 7.3;
+const BESIDE_CODE_PX = 94;
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 });
 
 /** What was searched for last. */
@@ -55,6 +58,11 @@ class StageSearch extends LitElement {
 
   get input() {
     return /** @type {HTMLInputElement} */ (this.querySelector("input[type=text]"));
+  }
+
+  /** The characters of a line that have room in the list. */
+  get columns() {
+    return Math.floor((this.dialog.clientWidth - BESIDE_CODE_PX) / LETTER_PX);
   }
 
   /** The options, in the order of the list. @returns {Option[]} */
@@ -176,7 +184,7 @@ class StageSearch extends LitElement {
     this.unfolded.clear();
     this.at = 0;
     const { withPasses, ...query } = last;
-    const run = new SearchRun(worker, result ? searchedTexts(result, withPasses) : [], query);
+    const run = new SearchRun(worker, result ? searchedTexts(result, withPasses) : [], query, this.columns);
     this.run = run;
     void run.start(() => this.run === run && this.requestUpdate());
   }

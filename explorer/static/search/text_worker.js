@@ -35,9 +35,10 @@ export class TextWorker {
    * @param {string} key of the text
    * @param {() => Promise<string[] | null>} read returns the lines; it is called if the worker does not have them
    * @param {Query} query
+   * @param {number} columns the width of the list of lines
    * @returns {Promise<Found | null>} null: the text cannot be read
    */
-  async find(key, read, query) {
+  async find(key, read, query, columns) {
     const { turn } = this;
     const address = await this.address();
     const worker = (this.worker ??= new Worker(address));
@@ -60,7 +61,7 @@ export class TextWorker {
         resolve(data);
       };
       worker.onerror = ({ message }) => this.stop?.(new Error(message));
-      worker.postMessage({ key, lines, query });
+      worker.postMessage({ key, lines, query, columns });
       this.sent.add(key);
     });
   }

@@ -7,7 +7,7 @@ const query = (text, options) => ({ text, isPattern: false, isExact: false, ...o
 const LINES = ["module {", "    %a = tt.load %p", "    tt.store %a, %A  "];
 
 test("lines are found by a word, and shown without their indentation", () => {
-  assert.deepEqual(findLines(LINES, query("%A")), {
+  assert.deepEqual(findLines(LINES, query("%A"), 80), {
     matches: 3,
     lines: 2,
     listed: [
@@ -30,24 +30,24 @@ test("lines are found by a word, and shown without their indentation", () => {
     ],
     problem: "",
   });
-  assert.equal(findLines(LINES, query("%A", { isExact: true })).matches, 1);
-  assert.equal(findLines(LINES, query("t.l")).lines, 1);
+  assert.equal(findLines(LINES, query("%A", { isExact: true }), 80).matches, 1);
+  assert.equal(findLines(LINES, query("t.l"), 80).lines, 1);
 });
 
 test("lines are found by a regular expression, and a wrong one says why", () => {
   assert.deepEqual(
-    findLines(LINES, query("tt\\.\\w+", { isPattern: true })).listed.map(({ line }) => line),
+    findLines(LINES, query("tt\\.\\w+", { isPattern: true }), 80).listed.map(({ line }) => line),
     [2, 3],
   );
-  const wrong = findLines(LINES, query("tt(", { isPattern: true }));
+  const wrong = findLines(LINES, query("tt(", { isPattern: true }), 80);
   assert.deepEqual([wrong.matches, wrong.problem], [0, "Unterminated group"]);
 });
 
 test("a long line is cut around its first match", () => {
   const line = `${"x".repeat(2000)}needle${"y".repeat(2000)}needle`;
-  const [found] = findLines([line], query("needle")).listed;
+  const [found] = findLines([line], query("needle"), 80).listed;
   const text = found?.pieces.map(([words]) => words).join("") ?? "";
-  assert.match(text, /^…x{40}needley+…$/);
+  assert.match(text, /^…x{16}needley+…$/);
   assert.ok(text.length < 300);
   assert.equal(found?.pieces.filter(([, isMatch]) => isMatch).length, 1);
 });
@@ -56,6 +56,7 @@ test("of many lines the first are listed, and all are counted", () => {
   const found = findLines(
     Array.from({ length: 3 * MOST_LINES }, () => "mov mov"),
     query("mov"),
+    80,
   );
   assert.deepEqual(
     [found.matches, found.lines, found.listed.length],

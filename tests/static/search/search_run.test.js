@@ -25,14 +25,14 @@ class FakeWorker {
     workers.push(this);
   }
 
-  /** @param {{key: string, lines?: string[], query: import("../../../explorer/static/text/text_search.js").Query}} message */
-  postMessage({ key, lines, query }) {
+  /** @param {{key: string, lines?: string[], query: import("../../../explorer/static/text/text_search.js").Query, columns: number}} message */
+  postMessage({ key, lines, query, columns }) {
     if (lines) {
       this.received += 1;
       this.texts.set(key, lines);
     }
     if (query.text !== HOSTILE)
-      queueMicrotask(() => this.onmessage({ data: findLines(this.texts.get(key) ?? [], query) }));
+      queueMicrotask(() => this.onmessage({ data: findLines(this.texts.get(key) ?? [], query, columns) }));
   }
 
   terminate() {
@@ -64,7 +64,7 @@ beforeEach(() => {
 
 test("all texts are searched, and a text that cannot be fetched is named", async () => {
   const worker = new TextWorker(async () => "script");
-  const run = new SearchRun(worker, TEXTS, pattern("load|ld|st"));
+  const run = new SearchRun(worker, TEXTS, pattern("load|ld|st"), 80);
   let changes = 0;
   await run.start(() => (changes += 1));
   assert.deepEqual(
@@ -78,7 +78,7 @@ test("all texts are searched, and a text that cannot be fetched is named", async
   assert.equal(changes, 4);
 
   // The worker keeps the texts for the next search.
-  const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("nothing"));
+  const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("nothing"), 80);
   await next.start(() => {});
   assert.equal(next.words, "No match.");
   assert.deepEqual(
@@ -89,14 +89,14 @@ test("all texts are searched, and a text that cannot be fetched is named", async
 
 test("an expression that never ends is stopped with its worker, and the next search starts another", async () => {
   const worker = new TextWorker(async () => "script", 20);
-  const run = new SearchRun(worker, TEXTS, pattern(HOSTILE));
+  const run = new SearchRun(worker, TEXTS, pattern(HOSTILE), 80);
   await run.start(() => {});
   assert.match(run.words, /^Stopped: the expression takes too long/);
   assert.deepEqual(
     workers.map(({ isTerminated }) => isTerminated),
     [true],
   );
-  const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("global"));
+  const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("global"), 80);
   await next.start(() => {});
   assert.equal(next.words, "2 matches in 1 text.");
   assert.equal(workers.length, 2);
@@ -104,7 +104,7 @@ test("an expression that never ends is stopped with its worker, and the next sea
 
 test("the next search cancels the one that is under way", async () => {
   const worker = new TextWorker(async () => "script");
-  const run = new SearchRun(worker, TEXTS, pattern(HOSTILE));
+  const run = new SearchRun(worker, TEXTS, pattern(HOSTILE), 80);
   const ended = run.start(() => assert.fail("it is canceled"));
   await new Promise((resolve) => setTimeout(resolve));
   run.cancel();
@@ -114,7 +114,7 @@ test("the next search cancels the one that is under way", async () => {
 });
 
 test("a wrong expression is searched for once", async () => {
-  const run = new SearchRun(new TextWorker(async () => "script"), TEXTS, pattern("tt("));
+  const run = new SearchRun(new TextWorker(async () => "script"), TEXTS, pattern("tt("), 80);
   await run.start(() => {});
   assert.equal(run.words, "Not a regular expression: Unterminated group.");
   assert.equal(workers[0]?.received, 1);
