@@ -268,6 +268,9 @@ export const api = {
   /** @param {string} id @param {string} stage @returns {Promise<string>} */
   stageText: async (id, stage) =>
     whole((await request(`${BASE}${compilationPath(id)}/stages/${stage}`)).text()),
+  /** The module after a pass. @param {string} id @param {number} index @returns {Promise<string>} */
+  passText: async (id, index) =>
+    whole((await request(`${BASE}${compilationPath(id)}/passes/${index}`)).text()),
   /**
    * @param {string} id
    * @param {number} index

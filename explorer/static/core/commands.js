@@ -72,8 +72,7 @@ function combination(event) {
     event.altKey && digit
       ? digit
       : ({ Escape: "Esc" }[event.key] ?? (event.key.length === 1 ? event.key.toUpperCase() : event.key));
-  const shift = event.shiftKey && event.key.length > 1 && "Shift";
-  return [(event.ctrlKey || event.metaKey) && "Ctrl", event.altKey && "Alt", shift, key]
-    .filter(Boolean)
-    .join(" ");
+  const isShortcut = event.ctrlKey || event.metaKey;
+  const shift = event.shiftKey && (key.length > 1 || (isShortcut && /[A-Z]/.test(key))) && "Shift";
+  return [isShortcut && "Ctrl", event.altKey && "Alt", shift, key].filter(Boolean).join(" ");
 }

@@ -263,10 +263,7 @@ export class Dock {
 
   /** Put the focus into the active pane. */
   focus() {
-    const active = this.api.activePanel;
-    /** @type {HTMLElement | null | undefined} */ (
-      active && this.contents.get(active.id)?.element.querySelector("[tabindex='0']")
-    )?.focus();
+    this.contents.get(this.api.activePanel?.id ?? "")?.focus();
   }
 
   freshId() {

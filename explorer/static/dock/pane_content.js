@@ -16,8 +16,10 @@ export class PaneContent {
     this.dock = dock;
     this.id = id;
     this.element = make("div", { class: "pane-frame" });
-    /** @type {(HTMLElement & {paneState: string}) | null} */
+    /** @type {import("../core/pane.js").Pane | null} */
     this.pane = null;
+    /** Whether the pane takes the focus when it is loaded. */
+    this.isAwaited = false;
     /** @type {{name: string, state: string} | undefined} */
     this.params = undefined;
     /** @type {IDockviewPanel["api"] | null} */
@@ -70,10 +72,19 @@ export class PaneContent {
       );
       return;
     }
-    this.pane = /** @type {HTMLElement & {paneState: string}} */ (document.createElement(tag));
+    this.pane = /** @type {import("../core/pane.js").Pane} */ (document.createElement(tag));
     this.pane.paneState = state;
     this.pane.id = `${this.id}-content`;
     this.element.append(this.pane);
+    await this.pane.updateComplete;
+    if (this.isAwaited) this.focus();
+  }
+
+  /** Put the focus into the pane, or do that when it is loaded. */
+  focus() {
+    const target = /** @type {HTMLElement | null} */ (this.element.querySelector("[tabindex='0']"));
+    target?.focus();
+    this.isAwaited = !target;
   }
 
   /** @param {string} state */

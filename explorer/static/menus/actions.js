@@ -89,6 +89,14 @@ export function startCommands(dock, editor) {
     ...(isEmbedded && !store.state.withSource
       ? []
       : [{ name: "source", title: "Go to the source", group: "Go to", run: () => editor.focus() }]),
+    {
+      name: "search-stages",
+      title: "Search all stages …",
+      group: "Go to",
+      keys: ["Ctrl Shift F"],
+      run: () =>
+        void import("../search/stage_search.js").then(({ openStageSearch }) => openStageSearch(dock)),
+    },
     { name: "panes", title: "Go to the active pane", group: "Go to", run: () => dock.focus() },
     { name: "unpin", title: "Unpin all lines", group: "Go to", keys: ["Esc"], run: unpin },
   ]);

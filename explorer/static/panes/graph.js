@@ -9,15 +9,16 @@
  * @import { Choice } from "./graph/choice.js"
  */
 import { api } from "../core/api.js";
-import { debounce, make } from "../core/dom.js";
+import { debounce } from "../core/dom.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
 import { languageFacts } from "../core/languages.js";
-import { follow, Loaded, Pane } from "../core/pane.js";
+import { follow, Loaded } from "../core/pane.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { hueClass } from "../core/stages.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
+import { PicturePane } from "../picture/picture_pane.js";
 import "./graph/canvas.js";
 import { formatChoice, parseChoice, partOptions, textOptions, textTitle } from "./graph/choice.js";
 import { draw } from "./graph/drawing.js";
@@ -36,7 +37,7 @@ const TYPING_PAUSE_MS = 120;
 /** Graphviz can lay out this many. */
 const FEW_NODES = 1000;
 
-class GraphPane extends Pane {
+class GraphPane extends PicturePane {
   static properties = {
     chosen: { state: true },
     pointed: { state: true },
@@ -69,7 +70,7 @@ class GraphPane extends Pane {
       return graph;
     },
   );
-  /** The drawing of the graph, with its SVG for a download; or why there is none. */
+  /** The drawing of the graph; or why there is none. */
   picture = new Loaded(
     this,
     () => this.graph.answer && [this.graph.answer],
@@ -80,7 +81,7 @@ class GraphPane extends Pane {
         const drawing = await draw(svg, () => this.graph.answer === graph && !this.isCanceled);
         if (!drawing || this.isCanceled) throw new LayoutCanceled();
         if (!this.query) this.followCursor();
-        return { svg, drawing };
+        return drawing;
       } catch (error) {
         if (error instanceof LayoutError) return error;
         throw error;
@@ -195,7 +196,7 @@ class GraphPane extends Pane {
         @keydown=${this.frameKey}
       ><graph-canvas
         .graph=${this.graph.answer}
-        .drawing=${this.drawn?.drawing ?? null}
+        .drawing=${this.drawn}
         .chosen=${this.chosen}
         .found=${this.hits.answer ?? []}
         @node-pointed=${this.point}
@@ -257,12 +258,11 @@ class GraphPane extends Pane {
             ? `${this.hit + 1} of ${found}`
             : "no match"
       }</span>
-      <span class="graph-tools">
+      <span class="picture-tools">
         ${tool("Smaller", "−", () => this.canvas?.viewport.zoom(1 / ZOOM))}
         ${tool("Larger", "+", () => this.canvas?.viewport.zoom(ZOOM))}
         ${tool("Show all", "⤢", () => this.canvas?.viewport.fit())}
-        ${tool("Download the graph as SVG", "SVG", () => this.save("svg"))}
-        ${tool("Download the graph as DOT", "DOT", () => this.save("dot"))}
+        ${this.saveButtons()} ${tool("Download the graph as DOT", "DOT", () => this.saveDot())}
       </span>
     </div>`;
   }
@@ -450,18 +450,33 @@ class GraphPane extends Pane {
     this.moveCursor();
   }
 
-  /** @param {"svg" | "dot"} kind */
-  save(kind) {
+  /** @override */
+  pictureParts() {
+    const { canvas, drawn } = this;
+    // The whole is legible, however far away the view is. The next frame restores the view.
+    canvas?.viewport.element.classList.remove("is-far");
+    canvas?.viewport.draw();
+    return drawn ? [drawn] : [];
+  }
+
+  /** @override */
+  get pictureName() {
+    const { stage, pass } = this.choice;
+    return pass === null ? `graph-${stage}` : `graph-${stage}-pass-${pass}`;
+  }
+
+  /** @override */
+  get pictureTitle() {
+    const { stage, pass } = this.choice;
+    return `Graph of ${this.titleOf({ stage, pass_index: pass })}`;
+  }
+
+  async saveDot() {
     const graph = this.graph.answer;
-    const text = kind === "svg" ? this.drawn?.svg : graph?.dot;
-    if (!text || !graph) return;
-    const type = kind === "svg" ? "image/svg+xml" : "text/vnd.graphviz";
-    const url = URL.createObjectURL(new Blob([text], { type }));
-    const { stage, pass_index: pass } = graph;
-    const kernel = store.state.result?.document.kernel ?? "kernel";
-    const name = pass === null ? `${kernel}-${stage}` : `${kernel}-${stage}-pass-${pass}`;
-    make("a", { href: url, download: `${name}.${kind}` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    if (!graph) return;
+    const { saveBlob } = await import("../picture/save.js");
+    const blob = new Blob([graph.dot], { type: "text/vnd.graphviz" });
+    saveBlob(blob, `${store.state.result?.document.kernel ?? "kernel"}-${this.pictureName}.dot`);
   }
 
   /** Draw something else. @param {Partial<Choice>} changes */

@@ -12,7 +12,7 @@
 import { api } from "../core/api.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
-import { Loaded, Pane } from "../core/pane.js";
+import { Loaded } from "../core/pane.js";
 import "./layouts/access_motion.js";
 import { banksPicture } from "./layouts/banks.js";
 import { findGroup, groupsOf, shapeText } from "./layouts/document.js";
@@ -32,6 +32,7 @@ import { passesWithLayouts } from "../core/snapshots.js";
 import { putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
+import { PicturePane } from "../picture/picture_pane.js";
 import "../lessons/lesson_link.js";
 
 const PICTURES = { tensor: "Tensor", hardware: "Hardware", banks: "Banks", bases: "Bases" };
@@ -61,7 +62,7 @@ const CARDS = {
 /** @typedef {{document: LayoutsDocument, groups: LayoutGroup[]}} Answer */
 /** @typedef {{group: LayoutGroup, layout: LinearLayout, view: string}} Drawing a layout on the canvas */
 
-class LayoutsPane extends Pane {
+class LayoutsPane extends PicturePane {
   /** @type {PropertyDeclarations} @override */
   static properties = { told: { state: true } };
 
@@ -165,6 +166,16 @@ class LayoutsPane extends Pane {
     </div>`;
   }
 
+  /** @override */
+  pictureParts() {
+    const [head, cards, details] = [
+      ".layout-head",
+      ".layout-cards, .layout-bases-box",
+      ".layout-details",
+    ].map((part) => this.querySelector(part));
+    return [head, this.drawing && this.grid.whole, cards, details].filter((each) => each != null);
+  }
+
   /** The group of the address; null: there is none. */
   get group() {
     const { answer } = this.layouts;
@@ -256,7 +267,9 @@ class LayoutsPane extends Pane {
           at: null,
         }),
     };
-    return html`<header class="layout-head"><h3>${LISTS[view]}</h3></header>
+    return html`<header class="layout-head"><div class="layout-title">
+        <h3>${LISTS[view]}</h3><span class="picture-tools">${this.saveButtons()}</span>
+      </div></header>
       <div class="layout-cards" tabindex="0" role="group" aria-label=${LISTS[view]}>${CARDS[view](document, links)}</div>`;
   }
 
@@ -337,6 +350,7 @@ class LayoutsPane extends Pane {
                 PICTURES[/** @type {keyof typeof PICTURES} */ (name)]
               }</button>`,
         )}</div>
+        <span class="picture-tools">${this.saveButtons()}</span>
       </div>
       <p class="layout-sentence">${facts.join(" · ")}${
         facts.length ? html`<small> bases: compiler; counts: modelled from them</small>` : nothing

@@ -10,11 +10,12 @@
  */
 import { api } from "../core/api.js";
 import { ElementSize } from "../core/element_size.js";
-import { Loaded, Pane } from "../core/pane.js";
+import { Loaded } from "../core/pane.js";
 import { hover, pin } from "../core/selection.js";
 import { distinctLines } from "../core/source_lines.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
+import { PicturePane } from "../picture/picture_pane.js";
 import { barrierDetails, bufferDetails, reason, tables, tensorTable } from "./memory/details.js";
 import { memoryMap } from "./memory/drawing.js";
 import {
@@ -39,10 +40,10 @@ const KINDS = {
 };
 const SIGNS = { wait: "wait", mbarrier: "signal", fence: "fence" };
 
-class MemoryPane extends Pane {
+class MemoryPane extends PicturePane {
   /** @type {PropertyDeclarations} @override */
   static properties = { pointed: { state: true }, fewerStagesOf: { state: true } };
-  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "hovered", "pinned"]);
+  static slices = /** @type {(typeof PicturePane)["slices"]} */ (["result", "hovered", "pinned"]);
 
   size = new ElementSize(this);
 
@@ -76,6 +77,11 @@ class MemoryPane extends Pane {
     });
   }
 
+  /** @override */
+  pictureParts() {
+    return [...this.querySelectorAll(".memory > :not(section:has(> .hint))")];
+  }
+
   /** @param {AllocationDocument} memory */
   memory(memory) {
     const { functions, tensor_memory: tensor, source } = memory;
@@ -92,6 +98,7 @@ class MemoryPane extends Pane {
       <header class="memory-head">
         ${functions.length > 1 ? this.functionChoice(functions, at) : nothing}
         <p>${summary(memory, map)}</p>
+        <span class="picture-tools">${this.saveButtons()}</span>
       </header>
       ${reason(memory, map, pinLines)} ${map.problem ? html`<p class="warning">${map.problem}</p>` : nothing}
       ${map.buffers.length ? this.picture(memory, map, items, chosen, choose) : nothing}

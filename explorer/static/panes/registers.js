@@ -14,13 +14,14 @@ import { register } from "../core/commands.js";
 import { ElementSize } from "../core/element_size.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
-import { Loaded, Pane } from "../core/pane.js";
+import { Loaded } from "../core/pane.js";
 import { paneInUse } from "../core/pane_in_use.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { distinctLines } from "../core/source_lines.js";
 import { store } from "../core/store.js";
 import { marked } from "../glossary/marks.js";
 import { html, nothing } from "../core/template.js";
+import { PicturePane } from "../picture/picture_pane.js";
 import {
   aliveAtMost,
   hasUniform,
@@ -40,14 +41,14 @@ const WAITING = "The registers are being computed.";
  * @typedef {{answer: Answer, plot: Plot} | {answer: null, reason: string}} Part
  */
 
-class RegistersPane extends Pane {
+class RegistersPane extends PicturePane {
   /** @type {PropertyDeclarations} @override */
   static properties = {
     pointedMachine: { state: true },
     pointedTensor: { state: true },
     isExplained: { state: true },
   };
-  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "hovered", "pinned"]);
+  static slices = /** @type {(typeof PicturePane)["slices"]} */ (["result", "hovered", "pinned"]);
 
   size = new ElementSize(this);
 
@@ -79,13 +80,21 @@ class RegistersPane extends Pane {
     });
   }
 
+  /** @override */
+  pictureParts() {
+    return [...this.querySelectorAll(".registers > *")];
+  }
+
   get drawnWidth() {
     return Math.max(260, this.size.width - 24);
   }
 
   /** @param {Part<RegistersDocument>} part */
   machine(part) {
-    const head = html`<h3>Live registers along the machine code</h3>`;
+    const head = html`<header class="registers-title">
+      <h3>Live registers along the machine code</h3>
+      <span class="picture-tools">${this.saveButtons()}</span>
+    </header>`;
     if (!part.answer) return html`${head}<p class="registers-head">${part.reason}</p>`;
     const { answer, plot } = part;
     const facts = html`${head}<p class="registers-head">${machineWords(answer)}</p>`;

@@ -1,22 +1,8 @@
 /** Asks a worker to lay out graphs. To cancel a layout terminates the worker. */
-import { api } from "../../core/api.js";
-import { isFile } from "../../core/host.js";
-import { store } from "../../core/store.js";
+import { workerAddress } from "../../core/worker_script.js";
 
 /** A layout that takes longer is stopped. */
 const LONGEST_MS = 60_000;
-
-/** The address of the script that a saved page contains. @type {Promise<string> | null} */
-let unpacked = null;
-
-/** The address of the worker's script. @returns {Promise<string>} */
-async function scriptAddress() {
-  const address = store.state.workers.graph_layout ?? "";
-  if (!isFile) return address;
-  unpacked ??= api.script(address).then((script) => URL.createObjectURL(script));
-  unpacked.catch(() => (unpacked = null));
-  return unpacked;
-}
 
 /** A graph could not be laid out; the message says why, and what to do. */
 export class LayoutError extends Error {}
@@ -42,7 +28,7 @@ export class GraphLayout {
   async layOut(dot) {
     this.cancel();
     const { number } = this;
-    const address = await scriptAddress();
+    const address = await workerAddress("graph_layout");
     if (number !== this.number) throw new LayoutCanceled();
     const worker = (this.worker ??= new Worker(address));
     return new Promise((resolve, reject) => {

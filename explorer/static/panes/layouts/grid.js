@@ -2,6 +2,8 @@
  * A grid of many colored cells on a canvas that mouse and keyboard zoom, scroll and select.
  *
  * All cells are painted once, one pixel each, and scaled; only visible cells get lines and labels.
+ *
+ * @import { Context } from "../../picture/svg_context.js"
  */
 import { make, setText } from "../../core/dom.js";
 import { packedOf } from "./colors.js";
@@ -198,58 +200,71 @@ export class Grid {
   }
 
   draw() {
-    const { picture, canvas, scale } = this;
+    const { canvas, picture } = this;
     const context = canvas.getContext("2d");
     if (!picture || !context || !canvas.width) return;
     this.limit();
     const ratio = devicePixelRatio || 1;
     const { clientWidth: width, clientHeight: height } = canvas;
-    const style = getComputedStyle(this.element);
-    const token = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
+    this.drawPart(context, { left: this.left, top: this.top, width, height });
+  }
+
+  /** The whole grid with its zoom, as a part of a picture; null: there is none. */
+  get whole() {
+    const { picture, scale } = this;
+    if (!picture) return null;
+    const width = LEFT_PX + picture.columns * scale + 1;
+    const height = TOP_PX + picture.rows * scale + 1;
+    const draw = (/** @type {Context} */ context) =>
+      this.drawPart(context, { left: 0, top: 0, width, height });
+    return { draw, width, height };
+  }
+
+  /** @param {Context} context @param {{left: number, top: number, width: number, height: number}} part */
+  drawPart(context, { left, top, width, height }) {
+    const { picture, scale } = this;
+    if (!picture) return;
+    const style = getComputedStyle(this.element);
+    const token = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     context.save();
     context.beginPath();
     context.rect(LEFT_PX, TOP_PX, width, height);
     context.clip();
-    context.translate(LEFT_PX - this.left, TOP_PX - this.top);
+    context.translate(LEFT_PX - left, TOP_PX - top);
     context.imageSmoothingEnabled = false;
     for (const layer of [this.cells, this.over])
       context.drawImage(layer, 0, 0, picture.columns * scale, picture.rows * scale);
-    const first = { row: Math.floor(this.top / scale), column: Math.floor(this.left / scale) };
+    const first = { row: Math.floor(top / scale), column: Math.floor(left / scale) };
     const last = {
-      row: Math.min(picture.rows, Math.ceil((this.top + height) / scale)),
-      column: Math.min(picture.columns, Math.ceil((this.left + width) / scale)),
+      row: Math.min(picture.rows, Math.ceil((top + height) / scale)),
+      column: Math.min(picture.columns, Math.ceil((left + width) / scale)),
     };
     if (scale >= LINES_FROM_PX) this.drawLines(context, token("--panel"), first, last);
     if (scale >= LABEL_FROM_PX)
       this.drawLabels(context, token("--text"), token("--accent-text"), token("--mono"), first, last);
-    for (const [cells, color, line] of /** @type {[Set<number>, string, number][]} */ ([
-      [this.warned, token("--bad"), 2],
-    ])) {
-      context.strokeStyle = color;
-      context.lineWidth = line;
-      for (const cell of cells)
-        context.strokeRect(
-          (cell % picture.columns) * scale + 1,
-          Math.floor(cell / picture.columns) * scale + 1,
-          scale - 2,
-          scale - 2,
-        );
-    }
+    context.strokeStyle = token("--bad");
+    context.lineWidth = 2;
+    for (const cell of this.warned)
+      context.strokeRect(
+        (cell % picture.columns) * scale + 1,
+        Math.floor(cell / picture.columns) * scale + 1,
+        scale - 2,
+        scale - 2,
+      );
     if (this.row >= 0) {
       context.strokeStyle = token("--text");
-      context.lineWidth = 2;
       context.strokeRect(this.column * scale, this.row * scale, scale, scale);
     }
     context.restore();
-    this.drawAxes(context, token("--mute"), token("--sans"), first, last);
+    this.drawAxes(context, token("--mute"), token("--sans"), first, last, { left, top });
   }
 
   /** @typedef {{row: number, column: number}} Corner */
 
   /**
-   * @param {CanvasRenderingContext2D} context
+   * @param {Context} context
    * @param {string} color
    * @param {Corner} first
    * @param {Corner} last
@@ -271,7 +286,7 @@ export class Grid {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
+   * @param {Context} context
    * @param {string} color
    * @param {string} litColor
    * @param {string} font
@@ -293,13 +308,14 @@ export class Grid {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
+   * @param {Context} context
    * @param {string} color
    * @param {string} font
    * @param {Corner} first
    * @param {Corner} last
+   * @param {{left: number, top: number}} shown what is scrolled out of sight
    */
-  drawAxes(context, color, font, first, last) {
+  drawAxes(context, color, font, first, last, { left, top }) {
     const { picture, scale } = this;
     if (!picture) return;
     context.fillStyle = color;
@@ -311,12 +327,12 @@ export class Grid {
     context.textAlign = "center";
     const across = stepOf(30);
     for (let column = Math.ceil(first.column / across) * across; column < last.column; column += across) {
-      context.fillText(String(column), LEFT_PX - this.left + (column + 0.5) * scale, TOP_PX - 8);
+      context.fillText(String(column), LEFT_PX - left + (column + 0.5) * scale, TOP_PX - 8);
     }
     context.textAlign = "right";
     const down = stepOf(15);
     for (let row = Math.ceil(first.row / down) * down; row < last.row; row += down) {
-      const y = TOP_PX - this.top + (row + 0.5) * scale;
+      const y = TOP_PX - top + (row + 0.5) * scale;
       if (y > TOP_PX) context.fillText(String(row), LEFT_PX - 6, y);
     }
   }

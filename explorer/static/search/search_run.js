@@ -1,0 +1,77 @@
+/**
+ * A search of several texts, one after the other.
+ *
+ * @import { Query } from "../text/text_search.js"
+ * @import { Found } from "./found_lines.js"
+ * @import { SearchedText } from "./searched_texts.js"
+ * @import { TextWorker } from "./text_worker.js"
+ */
+import { plural } from "../core/format.js";
+import { Closed, TooLong } from "./text_worker.js";
+
+export class SearchRun {
+  /** @type {Map<SearchedText, Found>} */
+  found = new Map();
+  /** The titles of the texts that cannot be read. @type {string[]} */
+  missing = [];
+  problem = "";
+  isDone = false;
+  isCanceled = false;
+
+  /**
+   * @param {TextWorker} worker
+   * @param {SearchedText[]} texts
+   * @param {Query} query
+   * @param {number} columns the width of the list of lines
+   */
+  constructor(worker, texts, query, columns) {
+    this.worker = worker;
+    this.texts = texts;
+    this.query = query;
+    this.columns = columns;
+  }
+
+  /** @param {() => void} changed called after each text, and at the end */
+  async start(changed) {
+    for (const text of this.query.text ? this.texts : []) {
+      try {
+        const found = await this.worker.find(text.key, text.read, this.query, this.columns);
+        if (this.isCanceled) return;
+        if (found) this.found.set(text, found);
+        else this.missing.push(text.title);
+        this.problem = found?.problem ?? "";
+      } catch (error) {
+        if (error instanceof Closed || this.isCanceled) return;
+        if (!(error instanceof TooLong)) throw error;
+        this.problem = "took too long";
+      }
+      // An expression that is wrong or slow in one text is so in the others.
+      if (this.problem && this.problem !== "and more") break;
+      changed();
+    }
+    this.isDone = true;
+    changed();
+  }
+
+  cancel() {
+    this.isCanceled = true;
+    this.worker.cancel();
+  }
+
+  /** What the search has found so far, in words. */
+  get words() {
+    const { found, missing, problem, query, isDone } = this;
+    if (!query.text) return "";
+    if (problem === "took too long")
+      return "Stopped: the expression takes too long. Avoid repetitions inside of repetitions.";
+    if (problem && problem !== "and more") return `Not a regular expression: ${problem}.`;
+    const all = [...found.values()].filter(({ matches }) => matches);
+    const matches = all.reduce((sum, each) => sum + each.matches, 0);
+    const unread = missing.length ? ` Could not be fetched: ${missing.join(", ")}.` : "";
+    if (!isDone) return `${plural(matches, "match")} so far …`;
+    const least = all.some((each) => each.problem) ? "at least " : "";
+    return matches
+      ? `${least}${plural(matches, "match")} in ${plural(all.length, "text")}.${unread}`
+      : `No match.${unread}`;
+  }
+}

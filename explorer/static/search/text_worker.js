@@ -1,0 +1,81 @@
+/**
+ * Searches texts in a worker, one after the other. A search that takes too long is stopped with its worker.
+ *
+ * @import { Query } from "../text/text_search.js"
+ * @import { Found } from "./found_lines.js"
+ */
+
+/** A search of one text that takes longer is stopped. */
+const LONGEST_MS = 3000;
+
+/** The search of a text took too long. */
+export class TooLong extends Error {}
+
+/** The search was canceled. */
+export class Closed extends Error {}
+
+export class TextWorker {
+  /** @type {Worker | null} */
+  worker = null;
+  /** The texts that the worker has. @type {Set<string>} */
+  sent = new Set();
+  /** Ends the search that is under way. @type {((error: Error) => void) | null} */
+  stop = null;
+  /** Counts the cancellations. */
+  turn = 0;
+
+  /** @param {() => Promise<string>} address of the script @param {number} [longest_ms] */
+  constructor(address, longest_ms = LONGEST_MS) {
+    this.address = address;
+    this.longest_ms = longest_ms;
+  }
+
+  /**
+   * Search a text. Call it again after the answer only.
+   * @param {string} key of the text
+   * @param {() => Promise<string[] | null>} read returns the lines; it is called if the worker does not have them
+   * @param {Query} query
+   * @param {number} columns the width of the list of lines
+   * @returns {Promise<Found | null>} null: the text cannot be read
+   */
+  async find(key, read, query, columns) {
+    const { turn } = this;
+    const address = await this.address();
+    const worker = (this.worker ??= new Worker(address));
+    const lines = this.sent.has(key) ? undefined : await read();
+    if (lines === null) return null;
+    if (turn !== this.turn) throw new Closed();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.stop?.(new TooLong()), this.longest_ms);
+      const done = () => {
+        clearTimeout(timer);
+        this.stop = null;
+      };
+      this.stop = (error) => {
+        done();
+        this.close();
+        reject(error);
+      };
+      worker.onmessage = ({ data }) => {
+        done();
+        resolve(data);
+      };
+      worker.onerror = ({ message }) => this.stop?.(new Error(message));
+      worker.postMessage({ key, lines, query, columns });
+      this.sent.add(key);
+    });
+  }
+
+  /** Cancel the search that is under way. */
+  cancel() {
+    this.turn += 1;
+    this.stop?.(new Closed());
+  }
+
+  /** Terminate the worker. The next search starts another one. */
+  close() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.sent.clear();
+  }
+}

@@ -1,0 +1,121 @@
+import "../browser.js";
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { findLines } from "../../../explorer/static/search/found_lines.js";
+
+const { SearchRun } = await import("../../../explorer/static/search/search_run.js");
+const { TextWorker } = await import("../../../explorer/static/search/text_worker.js");
+
+/** @import { SearchedText } from "../../../explorer/static/search/searched_texts.js" */
+
+const HOSTILE = "(a+)+$";
+/** @type {FakeWorker[]} */
+let workers = [];
+
+/** Answers as the script of the worker does, and never to the hostile expression. */
+class FakeWorker {
+  /** @type {Map<string, string[]>} */
+  texts = new Map();
+  received = 0;
+  isTerminated = false;
+  /** @type {(event: {data: unknown}) => void} */
+  onmessage = () => {};
+
+  constructor() {
+    workers.push(this);
+  }
+
+  /** @param {{key: string, lines?: string[], query: import("../../../explorer/static/text/text_search.js").Query, columns: number}} message */
+  postMessage({ key, lines, query, columns }) {
+    if (lines) {
+      this.received += 1;
+      this.texts.set(key, lines);
+    }
+    if (query.text !== HOSTILE)
+      queueMicrotask(() => this.onmessage({ data: findLines(this.texts.get(key) ?? [], query, columns) }));
+  }
+
+  terminate() {
+    this.isTerminated = true;
+  }
+}
+Object.assign(globalThis, { Worker: FakeWorker });
+
+/** @param {string} title @param {string[] | null} lines @returns {SearchedText} */
+const text = (title, lines) => ({
+  key: title,
+  title,
+  hue: "",
+  isPass: false,
+  read: async () => lines,
+  paneOf: () => "",
+  go: () => {},
+});
+const TEXTS = [
+  text("TTIR", ["tt.load", "tt.store"]),
+  text("PTX", ["ld.global", "st.global"]),
+  text("SASS", null),
+];
+const pattern = (/** @type {string} */ words) => ({ text: words, isPattern: true, isExact: false });
+
+beforeEach(() => {
+  workers = [];
+});
+
+test("all texts are searched, and a text that cannot be fetched is named", async () => {
+  const worker = new TextWorker(async () => "script");
+  const run = new SearchRun(worker, TEXTS, pattern("load|ld|st"), 80);
+  let changes = 0;
+  await run.start(() => (changes += 1));
+  assert.deepEqual(
+    [...run.found].map(([{ title }, { matches }]) => [title, matches]),
+    [
+      ["TTIR", 2],
+      ["PTX", 2],
+    ],
+  );
+  assert.equal(run.words, "4 matches in 2 texts. Could not be fetched: SASS.");
+  assert.equal(changes, 4);
+
+  // The worker keeps the texts for the next search.
+  const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("nothing"), 80);
+  await next.start(() => {});
+  assert.equal(next.words, "No match.");
+  assert.deepEqual(
+    workers.map(({ received }) => received),
+    [2],
+  );
+});
+
+test("an expression that never ends is stopped with its worker, and the next search starts another", async () => {
+  const worker = new TextWorker(async () => "script", 20);
+  const run = new SearchRun(worker, TEXTS, pattern(HOSTILE), 80);
+  await run.start(() => {});
+  assert.match(run.words, /^Stopped: the expression takes too long/);
+  assert.deepEqual(
+    workers.map(({ isTerminated }) => isTerminated),
+    [true],
+  );
+  const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("global"), 80);
+  await next.start(() => {});
+  assert.equal(next.words, "2 matches in 1 text.");
+  assert.equal(workers.length, 2);
+});
+
+test("the next search cancels the one that is under way", async () => {
+  const worker = new TextWorker(async () => "script");
+  const run = new SearchRun(worker, TEXTS, pattern(HOSTILE), 80);
+  const ended = run.start(() => assert.fail("it is canceled"));
+  await new Promise((resolve) => setTimeout(resolve));
+  run.cancel();
+  await ended;
+  assert.equal(run.isDone, false);
+  assert.equal(workers[0]?.isTerminated, true);
+});
+
+test("a wrong expression is searched for once", async () => {
+  const run = new SearchRun(new TextWorker(async () => "script"), TEXTS, pattern("tt("), 80);
+  await run.start(() => {});
+  assert.equal(run.words, "Not a regular expression: Unterminated group.");
+  assert.equal(workers[0]?.received, 1);
+});
