@@ -8,7 +8,6 @@ import msgspec
 from flask import Blueprint, Response
 
 from explorer.documents import API
-from explorer.errors import NotAnswerable
 from explorer.matrix import Configuration, Matrix, MatrixDocument, configured
 from explorer.model import Request
 from explorer.queries import findings
@@ -65,7 +64,7 @@ def _trials(compilation_id: str) -> Matrix:
     """Return the matrix of the changes that the findings of a compilation propose.
 
     Raises:
-        NotAnswerable: the compilation has no findings, or they propose nothing.
+        NotAnswerable: the compilation is not complete.
     """
     record = find_compilation(compilation_id)
     answer = services().query_service.answer(findings.QUERY, (record,), {}, client_is_waiting())
@@ -75,8 +74,6 @@ def _trials(compilation_id: str) -> Matrix:
         for finding in found
         for each in finding.changes
     ]
-    if not changes:
-        raise NotAnswerable("The findings of this compilation propose no change.")
     different = {msgspec.json.encode(each): each for each in changes}
     request = _request(record)
     return Matrix(request, tuple(different.values()), (request.target,), (request.triton,))
