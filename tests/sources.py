@@ -54,3 +54,19 @@ def summed(x):
 
 summed(scaled(torch.randn(64, 128, device="cuda")))
 """
+
+#: Each turn of its loop waits for its own loads.
+SUMS = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def sums(x, out, columns, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):  # turn by turn
+        total += tl.load(x + tl.program_id(0) * columns + start + tl.arange(0, BLOCK))
+    tl.store(out + tl.program_id(0), tl.sum(total))
+
+x = torch.empty((4096, 4096), device="cuda")
+sums[(64,)](x, x, 4096, BLOCK=1024)
+"""

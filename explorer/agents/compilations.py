@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from explorer.agents.api import Api, document, post
-from explorer.agents.tool import Id, page_of
+from explorer.agents.tool import WAIT_SECONDS, Id, page_of
 from explorer.documents import CompilationDocument, ResourcesDocument
 from explorer.documents.alternatives import Alternative
 from explorer.errors import NotFound
@@ -15,9 +15,6 @@ from explorer.explanations import explanations, vocabularies
 from explorer.model import Diagnostic, Scalar
 from explorer.model.hardware import DEFAULT_TARGET
 from explorer.store import Status, is_over
-
-#: A tool answers before the client gives up; most clients wait for a minute.
-_WAIT_SECONDS = 45.0
 
 _Index = Annotated[int, msgspec.Meta(ge=0)]
 _Source = Annotated[
@@ -150,7 +147,7 @@ async def _finished(api: Api, compilation: str) -> CompilationDocument:
     """Wait for a compilation and return its index."""
     index = await _index(api, compilation)
     if not is_over(index.status):
-        await api.follow(f"/api/v1/compilations/{compilation}/events", _WAIT_SECONDS)
+        await api.follow(f"/api/v1/compilations/{compilation}/events", WAIT_SECONDS)
         index = await _index(api, compilation)
     return index
 

@@ -1,11 +1,15 @@
-"""What costs speed in a kernel."""
+"""What costs speed in a kernel, and the changes that make it faster."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 
 from explorer.agents.api import Api, document
-from explorer.agents.tool import First, Id, page_from
+from explorer.agents.search import Improvement, Search
+from explorer.agents.tool import WAIT_SECONDS, First, Id, page_from, page_of
+from explorer.documents import shortened
 from explorer.queries.findings import Checked, FindingsDocument
 from explorer.queries.findings.finding import Finding
 
@@ -24,4 +28,45 @@ async def findings(api: Api, compilation: Id, first: First = 0) -> Findings:
     found = await document(api, f"/compilations/{compilation}/findings", FindingsDocument)
     rows, left = page_from(found.findings, len(found.findings), first, "findings")
     unchecked = [each for each in found.checked if each.reason]
-    return Findings(rows, len(found.findings), unchecked, left or "Follow the advice, and compile again.")
+    return Findings(
+        rows,
+        len(found.findings),
+        unchecked,
+        left or "Call improve_kernel, or follow the advice and compile again.",
+    )
+
+
+class ImprovedKernel(Improvement, frozen=True, kw_only=True):
+    """The kernel with the changes that are proven. `page` is the link of the comparison, or ""."""
+
+    page: str
+    next: str
+
+
+async def improve_kernel(
+    api: Api,
+    compilation: Id,
+    seconds: Annotated[
+        float, msgspec.Meta(ge=0, le=WAIT_SECONDS, description="Time after which no change is tried")
+    ] = WAIT_SECONDS,
+) -> ImprovedKernel:
+    """Try the changes that findings propose, one after another, and keep each that is proven.
+
+    A change is proven if its finding vanishes, no other warning appears, the kernel writes the same results,
+    and, where the server has a GPU of the target, it is faster. Returns each try and the difference of the
+    source.
+    """
+    search = Search(api, compilation, seconds)
+    async for _ in search.tries():
+        pass
+    found = search.result
+    shown = msgspec.structs.replace(
+        found, tries=page_of(found.tries), diff=page_of(map(shortened, found.diff))
+    )
+    return ImprovedKernel(
+        **msgspec.structs.asdict(shown),
+        page=f"{api.url}/compare/{compilation}..{found.compilation}" if api.url else "",
+        next="Call compare with both compilations, or run with the new one."
+        if found.is_complete
+        else "The time is over. Call improve_kernel again: it continues with stored results.",
+    )

@@ -31,6 +31,7 @@ _FUNCTIONS: tuple[Callable[..., Awaitable[Any]], ...] = (
     compilations.compile,
     compilations.read_compilation,
     findings.findings,
+    findings.improve_kernel,
     texts.list_passes,
     texts.diff_pass,
     texts.search_passes,
@@ -67,7 +68,7 @@ _HINTS = {
     "queue_full": "Wait some seconds, then call the tool again.",
 }
 #: The tools that create results. The other tools only read.
-_CHANGING = ("compile", "run")
+_CHANGING = ("compile", "improve_kernel", "run")
 
 
 def make_server(api: Api) -> Server[Any]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from explorer.agents.api import Api, document, get, post
-from explorer.agents.tool import Id, page_of
+from explorer.agents.tool import WAIT_SECONDS, Id, page_of
 from explorer.analysis.roofline.documents import (
     Floor,
     Hint,
@@ -23,7 +23,6 @@ from explorer.model.measurements import MEASURES
 from explorer.runs.documents import RunDocument, RunRow, RunsDocument
 from explorer.store import Status, is_over
 
-_WAIT_SECONDS = 45.0
 #: Measurements that are usually short. The page shows the other measurements.
 _SHORT = ("environment", "launch", "check", "timings", "autotuning")
 _MOST_BYTES_OF_MEASUREMENT = 4_000
@@ -123,7 +122,7 @@ async def read_run(api: Api, run: _RunId) -> Run:
     """Return a run by its ID. Waits until it is finished."""
     found = await document(api, f"/runs/{run}", RunDocument)
     if not is_over(found.status):
-        await api.follow(f"/api/v1/runs/{run}/events", _WAIT_SECONDS)
+        await api.follow(f"/api/v1/runs/{run}/events", WAIT_SECONDS)
         found = await document(api, f"/runs/{run}", RunDocument)
     names = [each.name for each in found.measurements]
     shown: dict[str, Any] = {}

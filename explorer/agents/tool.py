@@ -17,6 +17,8 @@ from explorer.documents import shortened
 
 Row = TypeVar("Row")
 
+#: A tool answers before the client gives up; most clients wait for a minute.
+WAIT_SECONDS = 45.0
 #: The size of the rows of one answer, as JSON: with the rest of the answer, some thousand tokens of a model.
 MOST_BYTES = 16_000
 

@@ -217,7 +217,7 @@ def find_server(url: str | None, options: argparse.Namespace) -> str:
     if url and url != "none":
         with connected(url):
             pass
-    elif options.unsafe_no_sandbox or not found or found == "none" or not _answers(found, settings):
+    elif options.unsafe_no_sandbox or not found or found == "none" or not _answers(found, options, settings):
         return ""
     return found.rstrip("/")
 
@@ -235,10 +235,10 @@ def server_sender(url: str) -> Sender:
     return send
 
 
-def _answers(url: str, settings: Settings) -> bool:
-    """Return whether a server of our version is running at an address."""
+def _answers(url: str, options: argparse.Namespace, settings: Settings) -> bool:
+    """Return whether a server of our version, with the Triton version, is running at an address."""
     with contextlib.suppress(_ServerFailed), _Connection(url, is_named=bool(settings.server)) as connection:
-        return _is_alike(connection, None, settings)
+        return _is_alike(connection, getattr(options, "triton", None), settings)
     return False
 
 

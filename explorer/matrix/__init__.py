@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from explorer.matrix.compiler import MatrixCompiler
 from explorer.matrix.documents import MatrixDocument, matrix_api, matrix_document, matrix_url
-from explorer.matrix.matrix import Cell, Configuration, Matrix, configurations_of
+from explorer.matrix.matrix import Cell, Configuration, Matrix, configurations_of, configured
 
 __all__ = [
     "Cell",
@@ -16,6 +16,7 @@ __all__ = [
     "MatrixCompiler",
     "MatrixDocument",
     "configurations_of",
+    "configured",
     "matrix_api",
     "matrix_document",
     "matrix_url",

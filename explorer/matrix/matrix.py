@@ -82,10 +82,10 @@ class Matrix:
 
     def _make_cells(self) -> Iterator[Cell]:
         for index, configuration in enumerate(self.configurations):
-            configured = _configured(self.request, configuration)
+            request = configured(self.request, configuration)
             for target in self.targets:
                 for triton in self.tritons:
-                    yield Cell(index, replace(configured, target=target, triton=triton))
+                    yield Cell(index, replace(request, target=target, triton=triton))
 
 
 class _Stored(msgspec.Struct, frozen=True):
@@ -120,7 +120,12 @@ def configurations_of(request: Request, inspection: Inspection) -> tuple[Configu
     return tuple(map(Configuration, indices)) or (Configuration(),)
 
 
-def _configured(request: Request, configuration: Configuration) -> Request:
+def configured(request: Request, configuration: Configuration) -> Request:
+    """Return a request with a configuration.
+
+    Raises:
+        InvalidRequest: a constant is no argument of the request.
+    """
     arguments, constants = request.arguments, request.constants
     if arguments is None:
         constants = constants | configuration.constants

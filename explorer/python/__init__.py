@@ -6,8 +6,8 @@ A running server, which is found as by the command line, compiles them, or else 
 from __future__ import annotations
 
 from explorer.python.compile_kernel import compile  # noqa: A004  the name that users call
-from explorer.python.result import CompilerPass, Passes, Result, Workbench
+from explorer.python.result import CompilerPass, Improved, Passes, Result, Workbench
 from explorer.python.show_launch import show
 from explorer.python.widget import WorkbenchWidget
 
-__all__ = ["CompilerPass", "Passes", "Result", "Workbench", "WorkbenchWidget", "compile", "show"]
+__all__ = ["CompilerPass", "Improved", "Passes", "Result", "Workbench", "WorkbenchWidget", "compile", "show"]

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 
+from explorer.agents.search import Improvement, Search
 from explorer.cli.api import API, Api
+from explorer.cli.improve import DEFAULT_SECONDS, BlockingApi, tries_of
 from explorer.documents import CompilationDocument, PassDocument
 from explorer.errors import NotAnswerable, NotFound
 from explorer.python.notebook import is_in_notebook, page_frame
@@ -41,6 +43,17 @@ Document = TypeVar("Document")
 
 #: In CSS pixels.
 DEFAULT_HEIGHT = 720
+
+
+@dataclass(frozen=True)
+class Improved:
+    """What `Result.improve` has found. `document` has the tries, the figures, and the changed lines.
+
+    `result` is the compilation with the taken changes.
+    """
+
+    document: Improvement
+    result: Result
 
 
 @dataclass(frozen=True)
@@ -190,6 +203,21 @@ class Result:
     def compare(self, after: Result) -> ComparisonDocument:
         """Compare with another compilation."""
         return self._get(f"/compare/{after.document.id}", ComparisonDocument)
+
+    def improve(self, seconds: float = DEFAULT_SECONDS) -> Improved:
+        """Try the changes that the findings propose, one after another, and keep each that is proven.
+
+        A change is proven if its finding vanishes, no other warning appears, and the kernel writes the same
+        results. With a GPU of the target, it must also be faster. No change is tried after `seconds`.
+
+        Raises:
+            NotAnswerable: the compilation has failed.
+        """
+        search = Search(BlockingApi(self._api), self.document.id, seconds)
+        for _ in tries_of(search):
+            pass
+        found = search.result
+        return Improved(found, Result(self._api, found.compilation))
 
     def save(self, path: str | Path) -> None:
         """Write the page with everything about the compilation, which works without a server."""

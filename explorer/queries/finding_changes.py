@@ -18,13 +18,25 @@ from explorer.store import Record
 _PROGRAMS = 0.9
 
 
+class Verdict(msgspec.Struct, frozen=True):
+    """What the second compilation says about a finding of the first: whether it is gone, and in words.
+
+    `is_proven`: it is gone, and nothing becomes worse.
+    """
+
+    is_removed: bool
+    is_proven: bool
+    text: str
+
+
 class FindingChanges(msgspec.Struct, frozen=True):
     """The findings of the first compilation that the second does not have, and the reverse.
 
     A finding is the same if it has the same rule and the same text of its source line, otherwise the same
     number of the line. `worse` are the rules of findings that both have and that cost more in the second.
     `fixed` are the changed sizes of blocks that the grid does not follow, so that the second compilation does
-    other work. `is_worse`: a warning has appeared, or costs more, or the work is another.
+    other work. `is_worse`: a warning has appeared, or costs more, or the work is another. `verdicts` are
+    about the findings of the first compilation, in their order.
     """
 
     vanished: list[Finding]
@@ -32,12 +44,14 @@ class FindingChanges(msgspec.Struct, frozen=True):
     worse: list[str]
     fixed: list[str]
     is_worse: bool
+    verdicts: list[Verdict]
 
 
 def _find(subject: Subject) -> FindingChanges:
-    before, after = (
+    all_before, after = (
         [_Placed(each, record) for each in _findings(subject, record)] for record in subject.pair
     )
+    before = list(all_before)
     pairs = []
     for is_same in (_have_equal_texts, _have_equal_lines):
         for each in list(before):
@@ -48,13 +62,26 @@ def _find(subject: Subject) -> FindingChanges:
                 after.remove(same)
     appeared = [each.finding for each in after]
     worse = [same for each, same in pairs if _cost(same) > _cost(each)]
+    fixed = _fixed(*subject.pair)
+    is_worse = bool(fixed) or any(each.severity == "warning" for each in (*appeared, *worse))
     return FindingChanges(
         [each.finding for each in before],
         appeared,
         [each.rule for each in worse],
-        fixed := _fixed(*subject.pair),
-        bool(fixed) or any(each.severity == "warning" for each in (*appeared, *worse)),
+        fixed,
+        is_worse,
+        [_verdict(each in before, fixed, is_worse) for each in all_before],
     )
+
+
+def _verdict(is_removed: bool, fixed: list[str], is_worse: bool) -> Verdict:
+    if not is_removed:
+        text = "the finding stays"
+    elif fixed:
+        text = f"the grid of the script does not follow {', '.join(fixed)}"
+    else:
+        text = "other findings appear" if is_worse else "proven in the compiler"
+    return Verdict(is_removed, is_removed and not is_worse, text)
 
 
 def _fixed(before: Record, after: Record) -> list[str]:
@@ -113,7 +140,7 @@ QUERY = Query(
     about="pair",
     path="/findings",
     summary="The findings that vanished and appeared between two compilations.",
-    version=1,
+    version=2,
     document=FindingChanges,
     find=_find,
     saved=nothing_saved,

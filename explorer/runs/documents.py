@@ -87,12 +87,14 @@ class RunDocument(RunRow, frozen=True):
     """A run: its row, and everything else but the measurements.
 
     `compilation` is the ID of the compilation of its kernel, or else of the compilation that the request
-    names. It is null if neither is stored; a profile has none of its own.
+    names. It is null if neither is stored; a profile has none of its own. `not_compared` says why the result
+    of a finished run is not compared; "": it is.
     """
 
     milliseconds: float | None
     compilation: str | None
     kernel: str | None
+    not_compared: str
     target: str
     triton: str
     launch: int | None
@@ -191,6 +193,7 @@ def run_document(
         milliseconds=result.done.milliseconds if result.done and not profile else None,
         compilation=compilation.id if compilation else None,
         kernel=record.kernel or (compilation.kernel if compilation else None),
+        not_compared=_not_compared(record),
         target=request.target,
         triton=request.triton,
         launch=request.launch,
@@ -235,6 +238,13 @@ def _measurements(record: Record, links: Links) -> list[MeasurementDocument]:
 def _matches(record: Record) -> bool | None:
     check = record.measured("check", Check)
     return all(output.matches for output in check.outputs) if check and check.outputs else None
+
+
+def _not_compared(record: Record) -> str:
+    if not record.is_finished or _matches(record) is not None:
+        return ""
+    check = record.measured("check", Check)
+    return (check.reason if check else "") or _problem(record) or "The run has no output to compare."
 
 
 def _problem(record: Record) -> str:

@@ -78,6 +78,15 @@ class Collections:
         self._housekeeping.note_use(row.id)
         return _collection(row)
 
+    def known(self, kind: CollectionKind, content: bytes, private: str) -> Collection | None:
+        """Return a collection by its content, if it is stored."""
+        digest = collection_digest(kind, private, content)
+        with self._database.reading() as session:
+            row = session.scalar(select(CollectionRow).where(CollectionRow.digest == digest))
+        if row is not None:
+            self._housekeeping.note_use(row.id)
+        return _collection(row) if row is not None else None
+
     def private(self, holder: str, limit: int, before: datetime | None = None) -> Sequence[Collection]:
         """Return the latest private collections that the holder of a token has submitted, newest first.
 

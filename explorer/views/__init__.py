@@ -31,6 +31,7 @@ from explorer.views import (
     session_page,
     stages,
     tours,
+    trials,
 )
 from explorer.views.caller import recognize_callers
 from explorer.views.compression import compress
@@ -53,6 +54,7 @@ BLUEPRINTS = (
     captures.blueprint,
     session_page.blueprint,
     matrices.blueprint,
+    trials.blueprint,
     inspect.blueprint,
     exercises.blueprint,
     explanations.blueprint,

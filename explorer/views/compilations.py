@@ -61,7 +61,7 @@ def submit() -> Response:
 
     The status is 200 if the result is stored, and 202 if the compilation waits or runs.
     """
-    return _ticket(services().queue.submit(read_compilation(services())))
+    return compilation_ticket(services().queue.submit(read_compilation(services())))
 
 
 @blueprint.post("/<compilation_id>/llvm-passes")
@@ -72,7 +72,7 @@ def submit_llvm_passes(compilation_id: str) -> Response:
     The result is a separate compilation with the passes of LLVM. Compiling takes some seconds.
     """
     wanted = replace(find_compilation(compilation_id).request, task="llvm-passes")
-    return _ticket(services().queue.submit(wanted))
+    return compilation_ticket(services().queue.submit(wanted))
 
 
 @blueprint.get("/<compilation_id>")
@@ -175,7 +175,8 @@ def zip_archive(compilation_id: str) -> Response:
     return attachment(binary_part(record, data, "application/zip"), f"{file_stem(record)}.zip")
 
 
-def _ticket(record: Record) -> Response:
+def compilation_ticket(record: Record) -> Response:
+    """Return the addresses of a submitted compilation."""
     links = ApiLinks(record.id)
     ticket = Ticket(record.id, links.page, links.api, links.events, record.status)
     return json_response(ticket, 200 if record.is_finished else 202)

@@ -72,21 +72,21 @@ def submit() -> Response:
     here = services()
     matrix = _requested(here, read_body(MatrixBody, here.settings.source_limit_bytes))
     stored = store_collection("matrix", matrix.content(), matrix.request.private)
-    return _start(here, stored.id, matrix)
+    return start_matrix(here, stored.id, matrix)
 
 
 @blueprint.get(f"{API}/matrices/<matrix_id>")
 @documented({200: MatrixDocument})
 def show(matrix_id: str) -> Response:
     """Return a matrix: the state and the metrics of each cell so far."""
-    return json_response(_document(matrix_id))
+    return json_response(document_of(stored_matrix(matrix_id)))
 
 
 @blueprint.post(f"{API}/matrices/<matrix_id>")
 @documented({202: MatrixTicket}, None, FOLLOWER)
 def compile_missing(matrix_id: str) -> Response:
     """Compile the cells of a matrix that have no result, because they were canceled or removed."""
-    return _start(services(), matrix_id, Matrix.of(stored_matrix(matrix_id).content))
+    return start_matrix(services(), matrix_id, Matrix.of(stored_matrix(matrix_id).content))
 
 
 @blueprint.delete(f"{API}/matrices/<matrix_id>")
@@ -104,7 +104,7 @@ def cancel(matrix_id: str) -> Response:
 @documented({200: "text/csv"})
 def table_csv(matrix_id: str) -> Response:
     """Return the cells of a matrix as CSV, with all settings and metrics."""
-    document = _document(matrix_id)
+    document = document_of(stored_matrix(matrix_id))
     return revalidated(Response(csv_table(document), mimetype="text/csv"))
 
 
@@ -113,7 +113,7 @@ def table_csv(matrix_id: str) -> Response:
 def table_markdown(matrix_id: str) -> Response:
     """Return the cells of a matrix as a table in Markdown."""
     host = request.host_url.rstrip("/") if request.args.get("links") == "1" else ""
-    table = markdown_table(_document(matrix_id), host)
+    table = markdown_table(document_of(stored_matrix(matrix_id)), host)
     return revalidated(Response(table, mimetype="text/markdown"))
 
 
@@ -129,9 +129,9 @@ def page(matrix_id: str) -> tuple[str, int]:
     return table_page("matrix", "the table", f"{matrix_api(matrix_id)}/table.md", preview), status
 
 
-def _document(matrix_id: str) -> MatrixDocument:
-    here = services()
-    return matrix_document(here.matrices, here.profiles, stored_matrix(matrix_id))
+def document_of(stored: Collection) -> MatrixDocument:
+    """Return the document of a stored matrix."""
+    return matrix_document(services().matrices, services().profiles, stored)
 
 
 def _requested(here: Services, body: MatrixBody) -> Matrix:
@@ -151,7 +151,8 @@ def _requested(here: Services, body: MatrixBody) -> Matrix:
     return Matrix(base, configurations, tuple(targets) or (base.target,), tuple(tritons) or (base.triton,))
 
 
-def _start(here: Services, matrix_id: str, matrix: Matrix) -> Response:
+def start_matrix(here: Services, matrix_id: str, matrix: Matrix) -> Response:
+    """Start to compile a stored matrix, and return its addresses."""
     here.matrices.start(matrix_id, matrix.cells)
     ticket = MatrixTicket(matrix_id, matrix_url(matrix_id), matrix_api(matrix_id), len(matrix.cells))
     return json_response(ticket, 202)

@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
+from sources import SUMS
 
 from explorer.agents.protocol import TOOLS, _called, _described
 from explorer.agents.tool import MOST_BYTES, Lines, page_of
@@ -133,6 +134,21 @@ def test_a_program_with_torch_compile_is_compiled_to_its_kernels(call):
         found = call("compile", source=program)
     assert (found["status"], found["kernel"]) == ("complete", "triton_poi_fused_mul_relu_0")
     assert [launch["kernel"] for launch in found["launches"]] == [found["kernel"]]
+
+
+def test_proven_changes_are_taken_and_reported(call):
+    compilation = call("compile", source=SUMS)["compilation"]
+    late = call("improve_kernel", compilation=compilation, seconds=0)
+    assert (late["tries"], late["compilation"], late["is_complete"]) == ([], compilation, False)
+    assert "Call improve_kernel again" in late["next"]
+    better = call("improve_kernel", compilation=compilation)
+    taken = [each for each in better["tries"] if each["is_taken"]]
+    assert [(each["rule"], each["verdict"]) for each in taken] == [
+        ("pipelining", "proven in the compiler, same results")
+    ]
+    assert "+    for start in tl.range(0, columns, BLOCK, num_stages=3):  # turn by turn" in better["diff"]
+    assert better["page"].endswith(f"/compare/{compilation}..{better['compilation']}")
+    assert (better["time_before_ns"], better["is_complete"]) == (None, True)
 
 
 def test_two_compilations_are_compared(call, vector_add):

@@ -1,25 +1,11 @@
 """Test `improve` with a running server."""
 
 import pytest
-from sources import SCALE
+from sources import SCALE, SUMS
 
 from explorer.cli.main import main
 
 pytestmark = pytest.mark.slow
-SUMS = """import torch
-import triton
-import triton.language as tl
-
-@triton.jit
-def sums(x, out, columns, BLOCK: tl.constexpr):
-    total = tl.zeros((BLOCK,), tl.float32)
-    for start in range(0, columns, BLOCK):  # turn by turn
-        total += tl.load(x + tl.program_id(0) * columns + start + tl.arange(0, BLOCK))
-    tl.store(out + tl.program_id(0), tl.sum(total))
-
-x = torch.empty((4096, 4096), device="cuda")
-sums[(64,)](x, x, 4096, BLOCK=1024)
-"""
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sources import SUMS
 
 import explorer
 from explorer.errors import ExplorerError, InvalidRequest, NotFound
@@ -34,6 +35,15 @@ def test_a_program_with_torch_compile_has_the_kernels_of_its_compiler(asks):
     )
     assert result.document.kernel == "triton_poi_fused_mul_relu_0"
     assert "ld.global" in result.ptx
+
+
+def test_proven_changes_make_another_result(asks):
+    result = explorer.compile(SUMS)
+    better = result.improve()
+    assert "tl.range(0, columns, BLOCK, num_stages=3)" in better.result.document.request.source
+    assert [each.rule for each in better.document.tries if each.is_taken] == ["pipelining"]
+    assert better.document.is_complete
+    assert "pipelining" not in {each.rule for each in better.result.findings}
 
 
 def test_a_script_is_compiled_and_its_documents_have_types(asks, server, vector_add):

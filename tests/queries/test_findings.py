@@ -223,7 +223,8 @@ def test_a_finding_of_a_changed_line_stays(query_service, compiled):
     edits = [LineEdit(10, "    for start in tl.range(0, columns, BLOCK + 0):")]
     records = compiled(source), compiled(edited(source, edits))
     answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
-    assert answer == {"vanished": [], "appeared": [], "worse": [], "fixed": [], "is_worse": False}
+    assert (answer["vanished"], answer["appeared"], answer["is_worse"]) == ([], [], False)
+    assert {each["text"] for each in answer["verdicts"]} == {"the finding stays"}
 
 
 def test_a_loop_that_many_warps_hide_is_no_finding(find):
@@ -235,16 +236,27 @@ def test_a_size_of_a_block_that_the_grid_does_not_follow_is_named(query_service,
     records = compiled(fixed), compiled(fixed, constants={"BM": 128, "BK": 32})
     answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
     assert (answer["fixed"], answer["is_worse"]) == (["BM"], True)
+    removed = [each for each in answer["verdicts"] if each["is_removed"]]
+    assert len(removed) == len(answer["vanished"]) > 0
+    assert {each["text"] for each in removed} == {"the grid of the script does not follow BM"}
+    assert not any(each["is_proven"] for each in answer["verdicts"])
 
 
-def test_findings_that_vanish_and_appear(query_service, compiled):
+def test_findings_that_vanish_and_appear(query_service, compiled, find):
     before = compiled(changed(PRODUCT, LARGE))
     after = compiled(changed(PRODUCT, LARGE), constants={"BM": 128, "BN": 128})
     answer = json.loads(query_service.answer(finding_changes.QUERY, (before, after), {}))
     assert {"spills", "large_tensors"} <= {each["rule"] for each in answer["vanished"]}
     assert "spills" not in {each["rule"] for each in answer["appeared"]}
+    rules = [each["rule"] for each in find(changed(PRODUCT, LARGE))["findings"]]
+    verdicts = dict(zip(rules, answer["verdicts"], strict=True))
+    assert verdicts["spills"] == {"is_removed": True, "is_proven": True, "text": "proven in the compiler"}
     back = json.loads(query_service.answer(finding_changes.QUERY, (after, before), {}))
     assert (back["vanished"], back["appeared"]) == (answer["appeared"], answer["vanished"])
     assert (answer["is_worse"], back["is_worse"]) == (False, True)
+    assert "proven in the compiler" not in {each["text"] for each in back["verdicts"]}
     same = json.loads(query_service.answer(finding_changes.QUERY, (after, after), {}))
-    assert same == {"vanished": [], "appeared": [], "worse": [], "fixed": [], "is_worse": False}
+    assert same == {
+        **{name: [] for name in ("vanished", "appeared", "worse", "fixed", "verdicts")},
+        "is_worse": False,
+    }

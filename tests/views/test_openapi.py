@@ -75,6 +75,7 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
         },
         "captures.submit_session": session,
         "matrices.submit": matrix,
+        "trials.submit_changed": {"options": {"num_warps": 8}},
     }
     others["captures.show_session"] = {
         "session_id": client.post("/api/v1/sessions", json=session).get_json()["id"]

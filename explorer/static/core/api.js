@@ -394,6 +394,13 @@ export const api = {
     const path = `${following("/imports")}&name=${encodeURIComponent(name)}&private=${encodeURIComponent(freshKey())}`;
     return whole((await request(BASE + path, { method: "POST", headers, body: file })).json());
   },
+  /** Compile the changes that the findings of a compilation propose. @param {string} id @returns {Promise<MatrixTicket>} */
+  startTrials: (id) => post(following(`${compilationPath(id)}/trials`), {}),
+  /** The matrix of these changes; null: nobody has tried them. @param {string} id @returns {Promise<MatrixDocument | null>} */
+  trials: async (id) => {
+    const response = await request(`${BASE}${compilationPath(id)}/trials`);
+    return response.status === 204 ? null : whole(response.json());
+  },
   /** @param {unknown} body @returns {Promise<{url: string}>} */
   createSession: (body) => post("/sessions", body),
   /** @param {string} before @param {string} after @returns {Promise<ComparisonDocument>} */

@@ -12,7 +12,9 @@ import { choose } from "../launch/edit.js";
 import { draftOf } from "../launch/draft.js";
 import { comparisonUrl } from "../compare/address.js";
 import { differencesOf, figuresOf } from "./differences.js";
-import { applied, changesOf, keyOf, tryAll, verdictOf } from "./trials.js";
+import { SECONDS, improve } from "./improve.js";
+import { differenceWords, improvement } from "./improvement.js";
+import { applied, findTrials, keyOf, proposalsOf, tryAll, verdictOf } from "./trials.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
@@ -24,30 +26,26 @@ import { marked } from "../glossary/marks.js";
 
 const WAITING = "The findings are being computed.";
 
-const VERDICTS = {
-  waiting: "compiling",
-  failed: "does not compile",
-  stays: "the finding stays",
-  partial: "the grid of the script does not follow",
-  worse: "other findings appear",
-  running: "the interpreter compares the results",
-  other: "the kernel writes other results",
-  proven: "proven in the compiler",
-};
-
 class FindingsView extends Pane {
   static properties = { paneId: {} };
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "settled"]);
   /** The pane around it, which lights lines. */
   paneId = "";
-  /** The trials of the result `tried`, by the keys of their changes. @type {Map<string, import("./trials.js").Trial>} */
+  /** The trials of the result `tried`, by the keys of their changes. @type {import("./trials.js").Trials} */
   trials = new Map();
   tried = "";
   trying = new AbortController();
+  /** @type {import("./improve.js").Search | null} */
+  search = null;
+  searching = new AbortController();
   answer = new Loaded(
     this,
     () => (store.state.settled ? [store.state.settled.id] : null),
-    (id) => api.analysis(id, "findings"),
+    async (id) => {
+      const answer = await api.analysis(id, "findings");
+      void this.tryWith(findTrials, answer);
+      return answer;
+    },
   );
 
   /** @override */
@@ -56,7 +54,7 @@ class FindingsView extends Pane {
       empty: WAITING,
       waiting: WAITING,
       ready: (answer) => html`<div class="findings">
-        ${this.difference()} ${this.tryButton(answer)}
+        ${this.difference()} ${this.buttons(answer)} ${this.improvement(answer)}
         ${
           answer.findings.length
             ? html`<ol>${answer.findings.map((each, index) => this.finding(each, answer.findings.slice(0, index)))}</ol>`
@@ -92,27 +90,68 @@ class FindingsView extends Pane {
     return html`<p class="finding-facts finding-difference">${differenceWords(found)}<a class="link" href=${comparisonUrl(before.id, result.id)}>Compare</a></p>`;
   }
 
-  /** A button that compiles all proposed changes. @param {Findings} answer */
-  tryButton({ findings }) {
-    const changes = changesOf(findings);
-    if (!canCompile || !changes.length) return nothing;
-    const isTried = this.tried === store.state.result?.id;
-    return html`<p><button type="button" class="button small" ?disabled=${isTried}
-      @click=${() => this.tryAll(changes)}>${isTried ? "Tried" : changes.length > 1 ? `Try all ${changes.length} changes` : "Try the change"}</button></p>`;
+  /** Buttons that compile the proposed changes: all of them, or the proven ones one after another. @param {Findings} answer */
+  buttons(answer) {
+    const { length } = proposalsOf(answer.findings);
+    if (!canCompile || !length) return nothing;
+    const isLeft = [...this.trials.values()].some(({ cell }) => cell?.state === "missing");
+    const isTried = this.isTried && !isLeft;
+    const isSearching = this.isSearched && !this.search?.isOver;
+    return html`<p class="finding-buttons"><button type="button" class="button small" ?disabled=${isTried}
+        @click=${() => this.tryWith(tryAll, answer)}>${isTried ? "Tried" : length > 1 ? `Try all ${length} changes` : "Try the change"}</button>
+      ${
+        isSearching
+          ? html`<button type="button" class="button small" @click=${() => this.searching.abort()}>Stop</button>`
+          : html`<button type="button" class="button small" title=${`Take the proven changes one after another, for at most ${SECONDS} seconds`}
+              @click=${() => this.improve()}>Improve</button>`
+      }</p>`;
   }
 
-  /** @param {ReturnType<typeof changesOf>} changes */
-  async tryAll(changes) {
+  get isTried() {
+    return this.tried === store.state.result?.id;
+  }
+
+  get isSearched() {
+    return this.search?.first.id === store.state.result?.id;
+  }
+
+  /** Try all changes, or show earlier trials. @param {typeof tryAll | typeof findTrials} start @param {Findings} answer */
+  async tryWith(start, { findings }) {
     const { result } = store.state;
-    if (!result) return;
+    const proposals = proposalsOf(findings);
+    if (!result || !canCompile || !proposals.length) return;
     this.trying.abort();
     this.trying = new AbortController();
-    this.tried = result.id;
-    const tell = (/** @type {Map<string, import("./trials.js").Trial>} */ trials) => {
+    const tell = (/** @type {import("./trials.js").Trials} */ trials) => {
+      this.tried = result.id;
       this.trials = trials;
       this.requestUpdate();
     };
-    await tryAll(result.document, changes, tell, this.trying.signal);
+    await start(result.document, proposals, tell, this.trying.signal);
+  }
+
+  async improve() {
+    const { result } = store.state;
+    if (!result) return;
+    this.searching.abort();
+    this.searching = new AbortController();
+    const { signal } = this.searching;
+    const tell = (/** @type {import("./improve.js").Search} */ search) => {
+      // Another kernel is shown, or another search has begun.
+      if (store.state.result?.id !== result.id) this.searching.abort();
+      if (signal === this.searching.signal) this.search = search;
+      this.requestUpdate();
+    };
+    await improve(result.document, tell, AbortSignal.any([signal, AbortSignal.timeout(1000 * SECONDS)]));
+  }
+
+  /** The search of the shown result. @param {Findings} answer */
+  improvement({ checked }) {
+    const { search } = this;
+    if (!search || !this.isSearched) return nothing;
+    const titles = new Map(checked.map(({ rule, title }) => [rule, title]));
+    const taken = search.taken.map(({ change }) => change);
+    return improvement(search, titles, () => this.apply(taken));
   }
 
   /**
@@ -120,49 +159,48 @@ class FindingsView extends Pane {
    * @param {Finding} finding @param {Findings["findings"]} before the findings above
    */
   changes(finding, before) {
+    const index = before.length;
     if (!finding.changes.length) return nothing;
-    const isTried = this.tried === store.state.result?.id;
     const above = new Set(before.flatMap(({ changes }) => changes.map(keyOf)));
     const known = finding.changes.filter((change) => above.has(keyOf(change)));
     const own = finding.changes.filter((change) => !above.has(keyOf(change)));
     const words = (/** @type {Finding["changes"][number]} */ change) =>
-      isTried ? `${change.text} (${VERDICTS[this.verdict(finding, change)]})` : change.text;
-    if (!isTried)
+      this.isTried ? `${change.text} (${this.verdict(index, change).words})` : change.text;
+    if (!this.isTried)
       return html`<p class="finding-more">Changes to try: ${finding.changes.map(words).join("; ")}</p>`;
     return html`${
       own.length
-        ? html`<ul class="finding-trials" aria-label="Changes that were tried">${own.map((change) => this.trial(finding, change))}</ul>`
+        ? html`<ul class="finding-trials" aria-label="Changes that were tried">${own.map((change) => this.trial(index, change))}</ul>`
         : nothing
     }${known.length ? html`<p class="finding-more">Changes above: ${known.map(words).join("; ")}</p>` : nothing}`;
   }
 
-  /** @param {Finding} finding @param {Finding["changes"][number]} change */
-  verdict(finding, change) {
+  /** @param {number} index of the finding @param {Finding["changes"][number]} change */
+  verdict(index, change) {
     const trial = this.trials.get(keyOf(change));
-    return trial ? verdictOf(finding, trial) : "waiting";
+    return verdictOf(trial ?? { verdicts: null }, index);
   }
 
-  /** @param {Finding} finding @param {Finding["changes"][number]} change */
-  trial(finding, change) {
+  /** @param {number} index of the finding @param {Finding["changes"][number]} change */
+  trial(index, change) {
     const cell = this.trials.get(keyOf(change))?.cell;
-    const verdict = this.verdict(finding, change);
-    const results = verdict === "proven" ? this.trials.get(keyOf(change))?.results?.words : "";
+    const { kind, words } = this.verdict(index, change);
     const id = cell?.state === "complete" ? cell.id : null;
     const { result } = store.state;
     const figures = result && cell?.metrics ? differencesOf(figuresOf(result.document), cell.metrics) : [];
-    return html`<li class="is-${verdict}"><b>${marked(change.text)}</b> <span class="finding-more">${VERDICTS[verdict]}${results ? `, ${results}` : ""}</span>
+    return html`<li class="is-${kind}"><b>${marked(change.text)}</b> <span class="finding-more">${words}</span>
       ${
-        verdict === "proven"
-          ? html`<button type="button" class="button small" @click=${() => this.apply(change)}>Apply</button>`
+        kind === "proven"
+          ? html`<button type="button" class="button small" @click=${() => this.apply([change])}>Apply</button>`
           : nothing
       } ${id && result ? html`<a class="link" href=${comparisonUrl(result.id, id)}>Compare</a>` : nothing}
       ${figures.length ? html`<p class="finding-facts">${differenceWords(figures)}</p>` : nothing}</li>`;
   }
 
-  /** Write a change into the source or the launch, and show its compilation. @param {Finding["changes"][number]} change */
-  apply(change) {
+  /** Write changes into the source or the launch, and show their compilation. @param {Finding["changes"]} changes */
+  apply(changes) {
     const { result } = store.state;
-    if (result) choose(applied(draftOf(result.document), change));
+    if (result) choose(applied(draftOf(result.document), changes));
   }
 
   /** A button that pins the source line. @param {Finding} finding */
@@ -177,11 +215,6 @@ class FindingsView extends Pane {
     return html`<button type="button" class="link" @click=${() => putCursor("ttgir", line, this.paneId)}
       >${stageTitle("ttgir")} ${line}</button>`;
   }
-}
-
-/** @param {ReturnType<typeof differencesOf>} figures */
-function differenceWords(figures) {
-  return figures.map(({ title, before, after }) => html`<span>${title} ${before} → <b>${after}</b></span> `);
 }
 
 /** @param {number} value @param {string} unit */

@@ -2,7 +2,7 @@ import "../browser.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { applied, changesOf, keyOf, matrixOf, resultsOf, verdictOf } = await import(
+const { applied, keyOf, proposalsOf, verdictOf } = await import(
   "../../../explorer/static/findings/trials.js"
 );
 
@@ -18,88 +18,36 @@ const WARPS = { text: "8 warps", options: { num_warps: 8 }, constants: {}, edits
 const BLOCK = { text: "BM = 64", options: {}, constants: { BM: 64 }, edits: [] };
 const LOOP = { text: "Line 2", options: {}, constants: {}, edits: [{ line: 2, text: "b" }] };
 
-test("a change that several findings propose is tried once", () => {
+test("a change that several findings propose is tried once, for the first of them", () => {
   const findings = [
-    finding("spills", { changes: [WARPS, BLOCK] }),
-    finding("grid", { changes: [{ ...BLOCK }] }),
+    finding("spills", { changes: [WARPS] }),
+    finding("grid", { changes: [{ ...WARPS }, BLOCK] }),
   ];
-  assert.deepEqual(changesOf(findings), [WARPS, BLOCK]);
+  assert.deepEqual(proposalsOf(findings), [
+    { index: 0, change: WARPS },
+    { index: 1, change: BLOCK },
+  ]);
   assert.notEqual(keyOf(WARPS), keyOf(BLOCK));
 });
 
-test("a change is proven if its finding vanishes, nothing becomes worse, and the results stay", () => {
-  const spills = finding("spills");
-  /** @param {Partial<Trial["changes"]> | null} changes @param {string} [state] @param {Partial<Trial>} [more] */
-  const verdict = (changes, state = "complete", more = {}) =>
-    verdictOf(
-      spills,
-      /** @type {Trial} */ (
-        /** @type {unknown} */ ({
-          change: WARPS,
-          cell: { state },
-          changes: changes && {
-            vanished: [],
-            appeared: [],
-            worse: [],
-            fixed: [],
-            is_worse: false,
-            ...changes,
-          },
-          results: null,
-          ...more,
-        })
-      ),
-    );
-  assert.equal(verdict(null, "compiling"), "waiting");
-  assert.equal(verdict(null, "failed"), "failed");
-  assert.equal(verdict({}), "stays");
-  assert.equal(verdict({ vanished: [finding("spills", { source_line: 9 })] }), "stays");
-  assert.equal(verdict({ vanished: [spills] }), "proven");
-  assert.equal(verdict({ vanished: [spills], is_worse: true }), "worse");
-  assert.equal(verdict({ vanished: [spills], is_worse: true, fixed: ["BM"] }), "partial");
-  for (const change of [BLOCK, LOOP]) {
-    assert.equal(verdict({ vanished: [spills] }, "complete", { change }), "running");
-    for (const isOther of [true, false]) {
-      const results = { isOther, words: "" };
-      const expected = isOther ? "other" : "proven";
-      assert.equal(verdict({ vanished: [spills] }, "complete", { change, results }), expected);
-    }
-  }
-});
-
-test("results are the same if all outputs match, and not compared if there is a reason", () => {
-  /** @param {string} reason @param {...boolean} matches */
-  const results = (reason, ...matches) =>
-    resultsOf(/** @type {never} */ ({ reason, outputs: matches.map((each) => ({ matches: each })) }));
-  assert.deepEqual(results("", true, true), { isOther: false, words: "same results" });
-  assert.deepEqual(results("", true, false), { isOther: true, words: "other results" });
-  assert.deepEqual(results("It is long."), {
-    isOther: false,
-    words: "results not compared: It is long.",
-  });
-});
-
-test("the matrix compiles the request of the result with each change", () => {
-  const document = {
-    request: {
-      source: "x",
-      target: "cuda:90",
-      triton: "3.9.0",
-      launch: 0,
-      arguments: null,
-      options: { num_stages: 2 },
-    },
-    target: { name: "cuda:90" },
-    triton: "3.9.0",
+test("a change is proven if the server says so, and the runs do not deny it", () => {
+  /** @param {boolean | null} isProven @param {string} [state] @param {Trial["results"]} [results] */
+  const verdict = (isProven, state = "complete", results = null) => {
+    const said = { is_removed: true, is_proven: Boolean(isProven), text: "said" };
+    const cell = /** @type {never} */ ({ state });
+    const { kind, words } = verdictOf({ cell, verdicts: isProven === null ? null : [said], results }, 0);
+    return [kind, words];
   };
-  const matrix = matrixOf(/** @type {never} */ (document), [WARPS, BLOCK, LOOP]);
-  assert.deepEqual(matrix.configurations, [
-    { options: WARPS.options, constants: {}, edits: [] },
-    { options: {}, constants: BLOCK.constants, edits: [] },
-    { options: {}, constants: {}, edits: LOOP.edits },
-  ]);
-  assert.deepEqual(matrix.compilation.options, { num_stages: 2 });
-  assert.deepEqual([matrix.targets, matrix.tritons], [[], []]);
+  assert.deepEqual(verdict(null, "compiling"), ["waiting", "compiling"]);
+  assert.deepEqual(verdict(null, "failed"), ["unproven", "does not compile"]);
+  assert.deepEqual(verdict(null, "missing"), ["unproven", "not compiled"]);
+  assert.deepEqual(verdict(false), ["unproven", "said"]);
+  assert.deepEqual(verdict(true), ["waiting", "both kernels run"]);
+  const same = { isOther: false, words: "same results" };
+  assert.deepEqual(verdict(true, "complete", same), ["proven", "said, same results"]);
+  assert.deepEqual(verdict(true, "complete", { ...same, isFaster: null })[0], "proven");
+  assert.deepEqual(verdict(true, "complete", { ...same, isFaster: false })[0], "slower");
+  assert.deepEqual(verdict(true, "complete", { isOther: true, words: "others" }), ["other", "others"]);
 });
 
 test("a change is applied to the options, the constants and the source of a draft", () => {
@@ -109,10 +57,13 @@ test("a change is applied to the options, the constants and the source of a draf
       arguments: [{ name: "x" }, { name: "BM", value: 128 }],
     })
   );
-  assert.deepEqual(applied(draft, WARPS).options, { num_stages: 2, num_warps: 8 });
-  const smaller = applied(draft, BLOCK);
+  assert.deepEqual(applied(draft, [WARPS]).options, { num_stages: 2, num_warps: 8 });
+  const smaller = applied(draft, [BLOCK]);
   assert.deepEqual(smaller.constants, { BM: 64 });
   assert.deepEqual(smaller.arguments, [{ name: "x" }, { name: "BM", value: 64 }]);
   assert.equal(smaller.source, draft.source);
-  assert.equal(applied(draft, LOOP).source, "a\nb\nc");
+  assert.equal(applied(draft, [LOOP]).source, "a\nb\nc");
+  const all = applied(draft, [WARPS, BLOCK, LOOP]);
+  assert.deepEqual([all.options, all.constants], [{ num_stages: 2, num_warps: 8 }, { BM: 64 }]);
+  assert.equal(all.source, "a\nb\nc");
 });

@@ -1,0 +1,222 @@
+"""The search for a faster kernel: takes one proven change after another.
+
+In: a compilation. Out: its tries as they happen, and what the taken changes make of the kernel.
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import AsyncGenerator
+from typing import Any, TypeVar
+
+import msgspec
+
+from explorer.agents.api import Api, Refused, document, post
+from explorer.documents import API, CompilationDocument
+from explorer.model import Scalar
+from explorer.model.measurements import Timings
+from explorer.queries.finding_changes import FindingChanges
+from explorer.queries.findings import FindingsDocument
+from explorer.queries.findings.finding import Change
+from explorer.runs.documents import RunDocument, RunsDocument
+from explorer.store import is_over
+
+#: The share of the former time of a kernel that is faster; times differ by less than that from run to run.
+_FASTER = 0.98
+_FIGURES = {
+    "registers": ("registers",),
+    "spilled bytes": ("spill_stores_bytes", "spill_loads_bytes"),
+    "bytes of shared memory": ("shared_bytes",),
+}
+_Job = TypeVar("_Job", CompilationDocument, RunDocument)
+
+
+class Try(msgspec.Struct, frozen=True):
+    """A change that was tried for a finding of the rule `rule`, and what its compilation says."""
+
+    rule: str
+    change: str
+    verdict: str
+    is_taken: bool
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A figure before and after the taken changes."""
+
+    name: str
+    before: int
+    after: int
+
+
+class Improvement(msgspec.Struct, frozen=True):
+    """The result of a search. `compilation` is the kernel with the taken changes.
+
+    `options` and `constants` are those of the taken changes, and `diff` has the changed lines of the source.
+    The times are the medians on a GPU, before and after; null: not measured. `is_complete`: no change is left
+    to try.
+    """
+
+    compilation: str
+    tries: list[Try]
+    figures: list[Figure]
+    time_before_ns: float | None
+    time_after_ns: float | None
+    options: dict[str, Scalar]
+    constants: dict[str, Scalar]
+    diff: list[str]
+    is_complete: bool
+
+
+class _Late(Exception):
+    """The time is over."""
+
+
+class Search:
+    """Takes the first proven change of the most costly finding, again and again.
+
+    A change of the source or of a constexpr is proven if the kernel also writes the same. With a GPU, a
+    change is taken only if the kernel is faster.
+    """
+
+    def __init__(self, api: Api, compilation: str, seconds: float) -> None:
+        """No try begins after `seconds`."""
+        self._api = api
+        self._compilation = compilation
+        self._deadline = time.monotonic() + seconds
+        self._tries: list[Try] = []
+        self._taken: list[Change] = []
+        self._is_complete = False
+        self._device = "interpreter"
+        #: The times of the first kernel and of the present one.
+        self._times: tuple[float | None, float | None] = (None, None)
+
+    async def tries(self) -> AsyncGenerator[Try, None]:
+        """Try changes until none is proven, or the time is over.
+
+        Raises:
+            Refused: the compilation is not complete, or the API refuses.
+        """
+        self._first = self._last = await document(self._api, self._path(), CompilationDocument)
+        try:
+            await self._find_gpu()
+            while not self._is_complete:
+                for index, rule, change in await self._proposals():
+                    found = await self._try(index, rule, change)
+                    self._tries.append(found)
+                    yield found
+                    if found.is_taken:
+                        break
+                else:
+                    self._is_complete = True
+        except _Late:
+            return
+
+    @property
+    def result(self) -> Improvement:
+        """What the search has found so far."""
+        old, now = (each.request.source.splitlines() for each in (self._first, self._last))
+        return Improvement(
+            self._last.id,
+            self._tries,
+            [
+                Figure(name, *(_sum(each, parts) for each in (self._first, self._last)))
+                for name, parts in _FIGURES.items()
+            ],
+            *self._times,
+            {name: value for each in self._taken for name, value in each.options.items()},
+            {name: value for each in self._taken for name, value in each.constants.items()},
+            list(difflib.unified_diff(old, now, "before", "after", lineterm="")),
+            self._is_complete,
+        )
+
+    async def _find_gpu(self) -> None:
+        """Time the kernel if there is a GPU of its target."""
+        gpu = (await document(self._api, f"{self._path()}/runs", RunsDocument)).devices.gpu
+        if gpu.available and gpu.target == self._first.target.name:
+            self._device = "gpu"
+            _, _, time_ns = await self._run(self._first.id)
+            self._times = time_ns, time_ns
+            if time_ns is None:  # The GPU cannot run it: the interpreter may compare the results.
+                self._device = "interpreter"
+
+    async def _proposals(self) -> list[tuple[int, str, Change]]:
+        """Return the different changes, each with the index and the rule of the first finding that has it."""
+        findings = (await document(self._api, f"{self._path()}/findings", FindingsDocument)).findings
+        found: dict[bytes, tuple[int, str, Change]] = {}
+        for index, finding in enumerate(findings):
+            for change in finding.changes:
+                found.setdefault(msgspec.json.encode(change), (index, finding.rule, change))
+        return list(found.values())
+
+    async def _try(self, index: int, rule: str, change: Change) -> Try:
+        """Compile a change. Take it if it is proven, and faster if there is a GPU."""
+        if time.monotonic() > self._deadline:
+            raise _Late
+        fields: dict[str, Any] = msgspec.to_builtins(change)
+        del fields["text"]
+        ticket = await post(self._api, f"{self._path()}/changed", fields)
+        after = await self._finished(f"/compilations/{ticket['id']}", CompilationDocument)
+        is_proven, verdict, time_ns = False, "does not compile", None
+        if after.status == "complete":
+            path = f"{self._path()}/compare/{after.id}/findings"
+            said = (await document(self._api, path, FindingChanges)).verdicts[index]
+            is_proven, verdict = said.is_proven, said.text
+        if is_proven and (self._device == "gpu" or change.edits or change.constants):
+            is_proven, results, time_ns = await self._run(after.id)
+            verdict = f"{verdict}, {results}" if is_proven else results
+        if is_proven and (before_ns := self._times[1]) is not None:
+            verdict = f"{verdict}, {microseconds(before_ns)} → {microseconds(time_ns)}"
+            is_proven = time_ns is not None and time_ns < _FASTER * before_ns
+        if is_proven:
+            self._last, self._compilation = after, after.id
+            self._times = self._times[0], time_ns
+            self._taken.append(change)
+        return Try(rule, change.text, verdict, is_proven)
+
+    async def _run(self, compilation: str) -> tuple[bool, str, float | None]:
+        """Run a kernel. Return whether it may write what the first one writes, in words, and its time."""
+        fields = {
+            "device": self._device,
+            "measures": ["check", "time"] if self._device == "gpu" else ["check"],
+        }
+        body = {"compilation": compilation, "original": self._first.id, "run": fields}
+        try:
+            ticket = await post(self._api, "/runs", body)
+        except Refused as error:
+            return True, f"results not compared: {error}", None
+        path = f"/runs/{ticket['id']}"
+        run = await self._finished(path, RunDocument)
+        time_ns = None
+        if any(each.name == "timings" for each in run.measurements):
+            timings = (await document(self._api, f"{path}/measurements/timings", Timings)).timings
+            time_ns = next((each.median_ns for each in timings if each.cache == "cold"), None)
+        if run.not_compared:
+            return True, f"results not compared: {run.not_compared}", time_ns
+        return (
+            bool(run.matches),
+            "same results" if run.matches else "the kernel writes other results",
+            time_ns,
+        )
+
+    async def _finished(self, path: str, wanted: type[_Job]) -> _Job:
+        """Wait for a job, at most until the time is over."""
+        found = await document(self._api, path, wanted)
+        if not is_over(found.status):
+            await self._api.follow(f"{API}{path}/events", max(0.0, self._deadline - time.monotonic()))
+            found = await document(self._api, path, wanted)
+        if not is_over(found.status):
+            raise _Late
+        return found
+
+    def _path(self) -> str:
+        return f"/compilations/{self._compilation}"
+
+
+def microseconds(time_ns: float | None) -> str:
+    """Write a time in microseconds."""
+    return "unknown" if time_ns is None else f"{time_ns / 1000:.1f} µs"
+
+
+def _sum(compilation: CompilationDocument, parts: tuple[str, ...]) -> int:
+    return sum(getattr(compilation.resources, part, None) or 0 for part in parts)

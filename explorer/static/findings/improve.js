@@ -1,0 +1,83 @@
+/**
+ * The search for a faster kernel: takes the first proven change of the most costly finding, again and again.
+ *
+ * @import { CompilationDocument } from "../core/types.js"
+ * @import { Finding, Proposal, Trial, Trials } from "./trials.js"
+ */
+import { api } from "../core/api.js";
+import { keyOf, proposalsOf, tryAll, verdictOf } from "./trials.js";
+
+/** A change that was tried for a finding. @typedef {{rule: string, text: string, words: string, isTaken: boolean}} Try */
+/**
+ * A search: the kernels before and after the taken changes, and what was tried.
+ * @typedef {{first: CompilationDocument, last: CompilationDocument, tries: Try[], taken: Trial[],
+ *   isOver: boolean, isLate: boolean}} Search
+ */
+
+/** The time of a search. */
+export const SECONDS = 60;
+
+/**
+ * Search until no change is proven, or the signal ends it. `tell` is called whenever something is known.
+ * @param {CompilationDocument} first @param {(search: Search) => void} tell @param {AbortSignal} signal
+ */
+export async function improve(first, tell, signal) {
+  /** @type {Search} */
+  let search = { first, last: first, tries: [], taken: [], isOver: false, isLate: false };
+  tell(search);
+  for (let isAtWork = true; isAtWork && !signal.aborted; ) {
+    const { last, tries, taken } = search;
+    const { findings } = await api.analysis(last.id, "findings");
+    const proposals = proposalsOf(findings);
+    if (!proposals.length) break;
+    const found = new AbortController();
+    let step = firstTaken(findings, proposals, new Map());
+    const look = (/** @type {Trials} */ trials) => {
+      step = firstTaken(findings, proposals, trials);
+      if (step.trial) found.abort();
+      search = { ...search, tries: [...tries, ...step.tries] };
+      tell(search);
+    };
+    await tryAll(last, proposals, look, AbortSignal.any([signal, found.signal]), first);
+    const { trial } = step;
+    isAtWork = trial !== null;
+    if (trial?.cell?.id)
+      search = { ...search, last: await api.compilation(trial.cell.id), taken: [...taken, trial] };
+  }
+  tell({ ...search, isOver: true, isLate: signal.aborted });
+}
+
+/**
+ * The trials in the order of the findings, up to the first that is taken or not decided.
+ * @param {Finding[]} findings @param {Proposal[]} proposals @param {Trials} trials
+ * @returns {{tries: Try[], trial: Trial | null}}
+ */
+export function firstTaken(findings, proposals, trials) {
+  /** @type {Try[]} */
+  const tries = [];
+  for (const { index, change } of proposals) {
+    const trial = trials.get(keyOf(change));
+    const verdict = trial && verdictOf(trial, index);
+    if (!verdict || verdict.kind === "waiting") break;
+    // Where times are known, a change must make the kernel faster.
+    const isTaken = verdict.kind === "proven" && trial.results?.isFaster !== null;
+    tries.push({
+      rule: /** @type {Finding} */ (findings[index]).rule,
+      text: change.text,
+      words: verdict.words,
+      isTaken,
+    });
+    if (isTaken) return { tries, trial };
+  }
+  return { tries, trial: null };
+}
+
+/** The lines of the source that the taken changes replace. @param {Pick<Search, "first" | "last">} search */
+export function changedLines({ first, last }) {
+  const old = first.request.source.split("\n");
+  return last.request.source
+    .split("\n")
+    .flatMap((text, index) =>
+      text === old[index] ? [] : [{ line: index + 1, before: old[index] ?? "", after: text }],
+    );
+}

@@ -1,0 +1,112 @@
+/**
+ * The runs of trials: both kernels run on the arguments of the launch, and what they write and need is compared.
+ *
+ * @import { CompilationDocument, Run, RunDocument, Timing, Timings } from "../core/types.js"
+ */
+import { ApiError, api } from "../core/api.js";
+import { time } from "../core/numbers.js";
+import { isFaster } from "../compare/side_rows.js";
+
+/**
+ * What both kernels write, and their times. `isFaster`: null if the times do not differ, undefined if none was measured.
+ * @typedef {{isOther: boolean, words: string, before?: Timing, timing?: Timing, isFaster?: boolean | null}} Results
+ */
+/**
+ * Returns the finished run of the kernel of a compilation; null: there is none.
+ * @typedef {(compilation: string, fields: Run) => Promise<RunDocument | null>} Runner
+ */
+
+const POLL_MS = 400;
+const UNFINISHED = ["queued", "running"];
+const NOT_MEASURED = "not measured";
+
+/** Run kernels, and compare with the kernel of `original`. @param {string} original @param {AbortSignal} signal @returns {Runner} */
+export function runStarter(original, signal) {
+  return async (compilation, fields) => {
+    const { id } = await api.startRun(compilation, fields, { isBatch: true }, original);
+    let found = await api.run(id, compilation);
+    while (UNFINISHED.includes(found.status) && !signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      found = await api.run(id, compilation);
+    }
+    return found;
+  };
+}
+
+/** Find the runs that a `runStarter` has made. @param {CompilationDocument} original @returns {Runner} */
+export function runFinder({ request: { source, config, options, constants } }) {
+  const wanted = JSON.stringify({ source, config, options, constants });
+  return async (compilation, { device, measures }) => {
+    const { runs } = await api.runs(compilation);
+    const row = runs.find(
+      ({ run, status }) =>
+        !UNFINISHED.includes(status) &&
+        run.device === device &&
+        String(run.measures) === String(measures) &&
+        JSON.stringify(run.original) === wanted,
+    );
+    return row ? api.run(row.id, compilation) : null;
+  };
+}
+
+/**
+ * Time a kernel on a GPU of its target. Without a time, the interpreter compares the results.
+ * @param {CompilationDocument} document @param {Runner} run
+ * @returns {Promise<Timing | undefined>}
+ */
+export async function measure({ id, target }, run) {
+  const { devices } = await api.runs(id);
+  if (!devices.gpu.available || devices.gpu.target !== target.name) return undefined;
+  return (await outcome(id, true, run)).timing;
+}
+
+/**
+ * Compare what a kernel with a change writes, and its time, with the kernel before.
+ * @param {string} id @param {import("./trials.js").Change} change @param {Timing | undefined} before
+ * @param {Runner} run @returns {Promise<Results>}
+ */
+export async function compared(id, { constants, edits }, before, run) {
+  // Options leave the results as they are.
+  const mayWriteOther = edits.length > 0 || Object.keys(constants).length > 0;
+  if (!before && !mayWriteOther) return { isOther: false, words: NOT_MEASURED };
+  const found = await outcome(id, Boolean(before), run);
+  if (found.isOther) return found;
+  if (!before) return { ...found, words: `${found.words}, ${NOT_MEASURED}` };
+  if (!found.timing) return { ...found, isFaster: null, words: `${found.words}, the GPU gave no time` };
+  const { median_ns: median, low_ns: low, high_ns: high } = found.timing;
+  const faster = isFaster(before, found.timing);
+  const isWhat = { true: "faster", false: "slower", null: "within the spread" }[`${faster}`];
+  const times = `${time(before.median_ns)} → ${time(median)} (${time(low)} to ${time(high)})`;
+  return { ...found, before, isFaster: faster, words: `${found.words}, measured: ${times}, ${isWhat}` };
+}
+
+/**
+ * The outcome of a run.
+ * @param {string} id @param {boolean} isTimed
+ * @param {Runner} run @returns {Promise<Results>}
+ */
+async function outcome(id, isTimed, run) {
+  const fields = /** @type {Run} */ (
+    isTimed ? { device: "gpu", measures: ["check", "time"] } : { device: "interpreter", measures: ["check"] }
+  );
+  try {
+    const found = await run(id, fields);
+    if (!found) return { isOther: false, words: "results not compared" };
+    const hasTimes = found.measurements.some(({ name }) => name === "timings");
+    const { timings } = hasTimes
+      ? /** @type {Timings} */ (await api.measurement(found.id, "timings"))
+      : { timings: [] };
+    return { ...resultsOf(found), timing: timings.find(({ cache }) => cache === "cold") };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { isOther: false, words: `results not compared: ${error.problem.detail}` };
+  }
+}
+
+/** @param {Pick<RunDocument, "matches" | "not_compared">} run @returns {Results} */
+export function resultsOf({ matches, not_compared: reason }) {
+  if (reason) return { isOther: false, words: `results not compared: ${reason}` };
+  return matches
+    ? { isOther: false, words: "same results" }
+    : { isOther: true, words: "the kernel writes other results" };
+}

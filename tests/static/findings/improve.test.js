@@ -1,0 +1,98 @@
+import "../browser.js";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { documentOf, serve } from "./trial_server.js";
+
+const { changedLines, improve } = await import("../../../explorer/static/findings/improve.js");
+const { findTrials, proposalsOf, tryAll, verdictOf } = await import(
+  "../../../explorer/static/findings/trials.js"
+);
+const { api } = await import("../../../explorer/static/core/api.js");
+
+/** @import { Search } from "../../../explorer/static/findings/improve.js" */
+
+const K = /** @type {never} */ (documentOf("k"));
+const endless = () => new AbortController().signal;
+
+/** The end of a search. @param {AbortSignal} [signal] @returns {Promise<Search>} */
+async function found(signal = endless()) {
+  /** @type {Search | null} */
+  let last = null;
+  await improve(K, (search) => (last = search), signal);
+  return /** @type {Search} */ (/** @type {unknown} */ (last));
+}
+
+/** The verdicts of the trials of a kernel. @param {typeof tryAll | typeof findTrials} start */
+async function verdicts(start) {
+  const { findings } = await api.analysis("k", "findings");
+  const proposals = proposalsOf(findings);
+  /** @type {import("../../../explorer/static/findings/trials.js").Trials} */
+  let trials = new Map();
+  await start(K, proposals, (now) => (trials = now), endless());
+  return [...trials.values()].map((trial, index) => verdictOf(trial, index).words);
+}
+
+test("without a GPU, a change of the source is compared, and no change is measured", async () => {
+  const started = serve({});
+  assert.deepEqual(await verdicts(tryAll), [
+    "proven in the compiler, not measured",
+    "proven in the compiler, same results, not measured",
+  ]);
+  assert.deepEqual(started, ["compilations/k/trials", "k-loop:interpreter"]);
+});
+
+test("with a GPU, both kernels are timed", async () => {
+  serve({ hasGpu: true });
+  assert.deepEqual(await verdicts(tryAll), [
+    "proven in the compiler, same results, measured: 20 µs → 30 µs (29.9 µs to 30.1 µs), slower",
+    "proven in the compiler, same results, measured: 20 µs → 4 µs (3.9 µs to 4.1 µs), faster",
+  ]);
+});
+
+test("earlier trials are shown, and nothing is started", async () => {
+  let started = serve({ tried: ["k"] });
+  assert.deepEqual(await verdicts(findTrials), [
+    "proven in the compiler, not measured",
+    "proven in the compiler, results not compared, not measured",
+  ]);
+  assert.deepEqual(started, []);
+  started = serve({});
+  assert.deepEqual(await verdicts(findTrials), []);
+  assert.deepEqual(started, []);
+});
+
+test("a search takes proven changes until none is left", async () => {
+  serve({});
+  const { tries, taken, last, isOver, isLate } = await found();
+  assert.deepEqual(
+    tries.map(({ rule, isTaken }) => [rule, isTaken]),
+    [
+      ["warps", true],
+      ["loop", true],
+    ],
+  );
+  assert.deepEqual([last.id, taken.length, isOver, isLate], ["k-warps-loop", 2, true, false]);
+  assert.deepEqual(changedLines({ first: K, last }), [{ line: 2, before: "B", after: "b" }]);
+});
+
+test("a search takes no change that is slower, or has other results", async () => {
+  serve({ hasGpu: true });
+  const { tries, last } = await found();
+  assert.deepEqual(
+    tries.map(({ rule, isTaken }) => [rule, isTaken]),
+    [
+      ["warps", false],
+      ["loop", true],
+      ["warps", true],
+    ],
+  );
+  assert.equal(last.id, "k-loop-warps");
+  serve({ wrong: ["k-warps-loop"] });
+  assert.equal((await found()).last.id, "k-warps");
+});
+
+test("a search that is stopped says so", async () => {
+  serve({});
+  const { taken, isOver, isLate } = await found(AbortSignal.abort());
+  assert.deepEqual([taken, isOver, isLate], [[], true, true]);
+});
