@@ -1,6 +1,7 @@
 """Test the findings: each rule finds its problem, and its advice, once followed, removes the finding."""
 
 import json
+import re
 
 import pytest
 
@@ -65,6 +66,21 @@ def rows(x, out, columns, BLOCK: tl.constexpr):
 x = torch.empty((4096, 4096), device="cuda")
 rows[(4096,)](x, x, 4096, BLOCK=1024)
 """
+#: A transposition by one index, which is divided in 64 bits.
+TRANSPOSED = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def transposed(x, out, rows, columns, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    row = at // columns
+    column = at % columns
+    tl.store(out + column * rows + row, tl.load(x + at))
+
+x = torch.empty((1024, 1000), device="cuda")
+transposed[(1000,)](x, x, 1024, 1000, BLOCK=1024)
+"""
 
 
 def changed(source, changes):
@@ -107,6 +123,7 @@ CASES = [
         changed(ROWS, {"rows[(4096,)]": "rows[(64,)]"}),
         {"columns, BLOCK):": "columns, BLOCK, num_stages=3):"},
     ),
+    ("wide_divisions", TRANSPOSED, {".to(tl.int64) * BLOCK": " * BLOCK"}),
     ("large_tensors", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
     ("grid", changed(ADD, {"(1024,)": "(16,)", "x, 1 << 20,": "x, 1 << 14,"}), {"(16,)": "(1024,)"}),
     (
@@ -123,7 +140,7 @@ CASES = [
 EDITED = [
     (rule, source)
     for rule, source, _ in CASES
-    if rule in ("matrix_units", "index_overflow", "pipelining", "sectors")
+    if rule in ("matrix_units", "index_overflow", "pipelining", "sectors", "wide_divisions")
 ]
 
 
@@ -180,6 +197,39 @@ def test_warnings_come_first_and_the_most_costly_first(find):
     assert found[0]["text"].startswith(
         "`acc` needs 512 registers of a thread, which has 255; a thread spills "
     )
+
+
+def test_a_division_of_64_bits_has_its_instructions_its_cause_and_its_rank(find):
+    def divisions(changes):
+        found = find(changed(TRANSPOSED, changes))["findings"]
+        return [each for each in found if each["rule"] == "wide_divisions"]
+
+    quotient, remainder = divisions({})
+    assert re.fullmatch(
+        r"The line divides in 64 bits \(`arith.divsi`\), and makes \d+ of \d+ instructions.", quotient["text"]
+    )
+    assert quotient["cause"] == remainder["cause"] == "Line 7 converts an operand to 64 bits."
+    assert [(each["name"], each["value"]) for each in quotient["evidence"][1:]] == [
+        ("largest dividend at these sizes", 1024 * 1000 - 1),
+        ("largest divisor at these sizes", 1000),
+    ]
+    assert quotient["severity"] == "note"
+    looped = {
+        "    row = at // columns": "    row = at\n    for _ in range(rows):\n        row = row // columns"
+    }
+    assert {each["source_line"]: each["severity"] for each in divisions(looped)} == {
+        10: "warning",
+        11: "note",
+    }
+    argument = {".to(tl.int64) * BLOCK": " * BLOCK", "columns, BLOCK": "columns: tl.int64, BLOCK"}
+    assert {each["cause"] for each in divisions(argument)} == {"`columns` is an argument of 64 bits."}
+    assert divisions({"// columns": "// 1000", "% columns": "% 1000"}) == []
+    large = {
+        "(1024, 1000)": "(1 << 22, 1000)",
+        "[(1000,)]": "[(1000 << 12,)]",
+        "1024, 1000, B": "1 << 22, 1000, B",
+    }
+    assert divisions(large) == []
 
 
 def test_findings_lead_to_tours_and_terms_that_exist(find):

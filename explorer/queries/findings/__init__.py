@@ -26,6 +26,7 @@ from explorer.queries.findings import (
     pipelining,
     sectors,
     spills,
+    wide_divisions,
 )
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.finding import Finding
@@ -43,6 +44,7 @@ RULES: tuple[ModuleType, ...] = (
     bank_conflicts,
     pipelining,
     narrow_accesses,
+    wide_divisions,
     large_tensors,
     occupancy_limit,
     grid,

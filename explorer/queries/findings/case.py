@@ -54,6 +54,15 @@ class Case:
         """Whether no launch determines the arguments."""
         return bool(self.result.specialized and self.result.specialized.guesses)
 
+    @cached_property
+    def launch(self) -> tuple[dict[str, int], tuple[int, ...]] | None:
+        """The values of the integer arguments, and the grid; None if no launch determines them."""
+        specialized = self.result.specialized
+        if specialized is None or specialized.grid is None or self.has_guesses:
+            return None
+        values = {each.name: each.value for each in specialized.arguments if type(each.value) is int}
+        return values, specialized.grid
+
     @property
     def resources(self) -> Resources:
         if self.result.resources is None:
