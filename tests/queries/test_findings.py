@@ -81,6 +81,16 @@ def transposed(x, out, rows, columns, BLOCK: tl.constexpr):
 x = torch.empty((1024, 1000), device="cuda")
 transposed[(1000,)](x, x, 1024, 1000, BLOCK=1024)
 """
+#: An autotuned product, whose configurations are chosen by one of its three sizes.
+TUNED = """import torch
+import triton
+import triton.language as tl
+
+@triton.autotune(
+    configs=[triton.Config({"BM": 64, "BN": 64, "BK": size}, num_warps=4) for size in (32, 64)],
+    key=["M"],
+)
+""" + PRODUCT[PRODUCT.index("@triton.jit") :].replace(", BM=64, BN=64, BK=64, num_warps=4", "")
 
 
 def changed(source, changes):
@@ -124,6 +134,7 @@ CASES = [
         {"columns, BLOCK):": "columns, BLOCK, num_stages=3):"},
     ),
     ("wide_divisions", TRANSPOSED, {".to(tl.int64) * BLOCK": " * BLOCK"}),
+    ("autotune_keys", TUNED, {'key=["M"]': 'key=["M", "N", "K"]'}),
     ("large_tensors", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
     ("grid", changed(ADD, {"(1024,)": "(16,)", "x, 1 << 20,": "x, 1 << 14,"}), {"(16,)": "(1024,)"}),
     (
@@ -140,7 +151,7 @@ CASES = [
 EDITED = [
     (rule, source)
     for rule, source, _ in CASES
-    if rule in ("matrix_units", "index_overflow", "pipelining", "sectors", "wide_divisions")
+    if rule in ("matrix_units", "index_overflow", "pipelining", "sectors", "wide_divisions", "autotune_keys")
 ]
 
 
@@ -230,6 +241,15 @@ def test_a_division_of_64_bits_has_its_instructions_its_cause_and_its_rank(find)
         "1024, 1000, B": "1 << 22, 1000, B",
     }
     assert divisions(large) == []
+
+
+def test_a_key_that_leaves_a_size_out_names_the_lines_that_the_size_bounds(find):
+    (finding,) = (each for each in find(TUNED)["findings"] if each["rule"] == "autotune_keys")
+    assert finding["text"] == (
+        "Autotuning picks one of 2 configurations for each `M`, but not for each `K`, which bounds the work "
+        "in line 15."
+    )
+    assert finding["changes"][0]["text"] == 'Line 7: `key=["M", "K"],`'
 
 
 def test_findings_lead_to_tours_and_terms_that_exist(find):

@@ -12,6 +12,7 @@ import msgspec
 
 from explorer.errors import NotAnswerable
 from explorer.queries.findings import (
+    autotune_keys,
     bank_conflicts,
     conversions,
     double_precision,
@@ -48,6 +49,7 @@ RULES: tuple[ModuleType, ...] = (
     large_tensors,
     occupancy_limit,
     grid,
+    autotune_keys,
     guessed_arguments,
 )
 
