@@ -90,6 +90,8 @@ class _Search:
         findings = self._api.document(f"{self._address}/findings")["findings"]
         tried: list[_Document] = []
         for finding in findings:
+            if finding["rule"] in _NOT_FASTER:
+                continue
             for change in finding["changes"]:
                 if change in tried:
                     continue
@@ -181,6 +183,8 @@ _PROVEN = "proven in the compiler"
 _OTHER_RESULTS = "the kernel writes other results"
 #: The share of the former time of a kernel that is faster; times differ by less than that from run to run.
 _FASTER = 0.98
+#: The rules whose changes make no kernel faster that is compiled and launched once.
+_NOT_FASTER = ("assertions", "autotune_keys")
 
 
 def _microseconds(time_ns: float | None) -> str:

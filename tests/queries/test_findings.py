@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from tritons import TRITONS
 
 from explorer.analysis.source_edits import edited
 from explorer.glossary import find_term
@@ -135,6 +136,12 @@ CASES = [
     ),
     ("wide_divisions", TRANSPOSED, {".to(tl.int64) * BLOCK": " * BLOCK"}),
     ("autotune_keys", TUNED, {'key=["M"]': 'key=["M", "N", "K"]'}),
+    ("register_cliff", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
+    (
+        "assertions",
+        changed(ADD, {"    mask": '    tl.device_assert(n > 0, "no elements")\n    mask'}),
+        {"BLOCK=1024)": "BLOCK=1024, debug=True)"},
+    ),
     ("large_tensors", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
     ("grid", changed(ADD, {"(1024,)": "(16,)", "x, 1 << 20,": "x, 1 << 14,"}), {"(16,)": "(1024,)"}),
     (
@@ -157,16 +164,16 @@ EDITED = [
 
 @pytest.fixture
 def compiled(services):
-    """Compile a source with other options and constants."""
-    return lambda source, **changes: services.queue.complete(
-        Request(source, "cuda:90", services.versions[0], **changes)
+    """Compile a source, with other options and constants."""
+    return lambda source, target="cuda:90", triton=None, **changes: services.queue.complete(
+        Request(source, target, services.triton_version(triton), **changes)
     )
 
 
 @pytest.fixture
 def find(query_service, compiled):
-    def find(source, **changes):
-        record = compiled(source, **changes)
+    def find(source, *target, **changes):
+        record = compiled(source, *target, **changes)
         assert record.status == "complete", record.result.error_messages
         return json.loads(query_service.answer(findings.QUERY, (record,), {}))
 
@@ -250,6 +257,75 @@ def test_a_key_that_leaves_a_size_out_names_the_lines_that_the_size_bounds(find)
         "in line 15."
     )
     assert finding["changes"][0]["text"] == 'Line 7: `key=["M", "K"],`'
+
+
+def test_a_fallback_to_few_registers_takes_the_place_of_its_warning_and_of_its_spills(find):
+    source = changed(ADD, {"BLOCK=1024": "BLOCK=32768"})
+    found = {each["rule"]: each for each in find(source)["findings"]}
+    cliff = found["register_cliff"]
+    assert not {"messages", "spills"} & set(found)
+    assert re.fullmatch(
+        r"ptxas has fallen back to \d+ of 255 possible registers of a thread, and spills [\d,]+ bytes.",
+        cliff["text"],
+    )
+    assert cliff["cause"].startswith("The tensors alive at once need ")
+    assert [each["text"] for each in cliff["changes"]] == [
+        "warps 4 → 8",
+        "warps 4 → 16",
+        "BLOCK 32768 → 16384",
+    ]
+    more_warps = find(source, options=cliff["changes"][0]["options"])["findings"]
+    assert "register_cliff" not in {each["rule"] for each in more_warps}
+
+
+def test_an_assertion_that_is_left_out_is_said_once_and_the_option_keeps_it(find, compiled):
+    lines = '    assert n > 0\n    tl.device_assert(n > 1, "no elements")\n'
+    source = changed(ADD, {"    mask": f"{lines}    mask"})
+    found = find(source)["findings"]
+    assert [(each["rule"], each["source_line"]) for each in found] == [("assertions", 8), ("assertions", 9)]
+    (change,) = found[0]["changes"]
+    assert find(source, options=change["options"])["findings"] == []
+    record = compiled(source, options=change["options"])
+    assert "no elements" in record.text(record.stage("ttgir").text)
+
+
+SUM = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def summed(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.atomic_add(out + at % 16, tl.load(x + at))
+
+x = torch.empty(1024, device="cuda", dtype=torch.float32)
+out = torch.empty(16, device="cuda", dtype=torch.float32)
+summed[(1,)](x, out, BLOCK=1024)
+"""
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.parametrize(
+    ("target", "name", "number"),
+    [("cuda:80", "bfloat16", 8), ("hip:gfx1100", "float16", 4), ("hip:gfx1100", "float64", 8)],
+)
+def test_an_atomic_addition_without_an_instruction_is_a_loop_and_fp32_removes_it(
+    find, target, name, number, triton
+):
+    loops = [
+        [each for each in find(source, target, triton)["findings"] if each["rule"] == "atomic_loops"]
+        for source in (changed(SUM, {"torch.float32": f"torch.{name}"}), SUM)
+    ]
+    ((loop,), after) = loops
+    assert (loop["source_line"], loop["evidence"][0]["value"]) == (8, number)
+    assert loop["advice"] == "Add to values of fp32, for which the target has an instruction."
+    assert after == []
+
+
+def test_a_compare_and_swap_of_the_source_is_no_finding(find):
+    addition = "tl.atomic_add(out + at % 16, tl.load(x + at))"
+    source = changed(SUM, {addition: "tl.atomic_cas(out + at, at, at)", "float32": "int32"})
+    assert "atomic_loops" not in {each["rule"] for each in find(source)["findings"]}
 
 
 def test_findings_lead_to_tours_and_terms_that_exist(find):

@@ -12,6 +12,8 @@ import msgspec
 
 from explorer.errors import NotAnswerable
 from explorer.queries.findings import (
+    assertions,
+    atomic_loops,
     autotune_keys,
     bank_conflicts,
     conversions,
@@ -25,6 +27,7 @@ from explorer.queries.findings import (
     narrow_accesses,
     occupancy_limit,
     pipelining,
+    register_cliff,
     sectors,
     spills,
     wide_divisions,
@@ -36,10 +39,12 @@ from explorer.queries.query import Query, Subject
 #: The rules. Findings of equal cost have this order.
 RULES: tuple[ModuleType, ...] = (
     index_overflow,
+    register_cliff,
     spills,
     messages,
     matrix_units,
     double_precision,
+    atomic_loops,
     sectors,
     conversions,
     bank_conflicts,
@@ -50,6 +55,7 @@ RULES: tuple[ModuleType, ...] = (
     occupancy_limit,
     grid,
     autotune_keys,
+    assertions,
     guessed_arguments,
 )
 

@@ -32,8 +32,8 @@ def find(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="autotune_keys",
         severity="note",
-        text=f"Autotuning picks one of {len(kernel.configs):,} configurations {keys}, but not for each {names}, "
-        f"which bound{'s' if len(found.bounds) == 1 else ''} the work in "
+        text=f"Autotuning picks one of {len(kernel.configs):,} configurations {keys}, but not for each "
+        f"{names}, which bound{'s' if len(found.bounds) == 1 else ''} the work in "
         f"line{'s' if len(lines) > 1 else ''} {listed(map(str, lines))}.",
         cause=f"The key leaves out {names}, so that another value runs with the configuration that was the "
         "fastest for the first value.",

@@ -13,7 +13,7 @@ from explorer.analysis.block_sizes import BlockUse, block_uses
 from explorer.analysis.mlir.operations import read_functions
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
-from explorer.model import Resources
+from explorer.model import Diagnostic, Resources
 from explorer.model.hardware import SECTOR_BYTES, find_target
 from explorer.model.languages import find_language
 from explorer.queries import compile_time, layouts, occupancy, schedule, tensor_registers
@@ -62,6 +62,10 @@ class Case:
             return None
         values = {each.name: each.value for each in specialized.arguments if type(each.value) is int}
         return values, specialized.grid
+
+    def diagnostics(self, rule: str) -> list[Diagnostic]:
+        """Return the diagnostics that say the same as a rule."""
+        return [each for each in self.result.diagnostics if each.rule == rule]
 
     @property
     def resources(self) -> Resources:

@@ -1,0 +1,55 @@
+"""Atomic operations that the target has no instruction for: a loop of compare-and-swap takes their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from explorer.analysis.assembly.atomics import atomic_instructions, is_compare_and_swap
+from explorer.analysis.mlir.operations import read_functions
+from explorer.queries.findings.case import Case
+from explorer.queries.findings.finding import Finding, Value
+from explorer.queries.why_facts import code, counted, listed
+
+TITLE = "Atomic operations without an instruction"
+_ATOMIC = re.compile(r"tt\.atomic_rmw (?P<operation>\w+),.* -> (?:tensor<[\dx]+x)?(?P<type>\w+)")
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each atomic operation that becomes a loop of compare-and-swap."""
+    operations = [each for function in read_functions(case.ttgir) for each in function.operations]
+    chosen = {case.source_line(each.line) for each in operations if each.name.endswith("atomic_cas")}
+    for each in operations:
+        line = case.source_line(each.line)
+        match = _ATOMIC.search(each.text)
+        if match is None or line in chosen:
+            continue
+        lines = case.machine_lines([line])
+        loops = list(_compare_and_swaps(case, lines))
+        if not loops:
+            continue
+        names = listed(code(name) for one in loops for name in atomic_instructions([one]))
+        yield Finding(
+            rule="atomic_loops",
+            severity="warning",
+            text=f"{code(match['operation'])} of {match['type']} becomes {counted(len(loops), 'loop')} of "
+            f"compare-and-swap ({names}).",
+            evidence=(Value("instructions that compare and swap", len(loops), "", "observed"),),
+            cause="The target has no instruction for this operation and type, so that a lane repeats it "
+            "until no other lane has changed the value in between.",
+            advice="Add to values of fp32, for which the target has an instruction."
+            if match["operation"] == "fadd" and match["type"] != "f32"
+            else "",
+            source_line=line,
+            ttgir_line=each.line,
+            lines=lines,
+        )
+
+
+def _compare_and_swaps(case: Case, ranges: tuple[tuple[int, int], ...]) -> Iterator[str]:
+    """Yield the lines of machine code that compare and swap."""
+    text = case.record.text(case.record.stage(case.machine_code).text).split("\n") if ranges else []
+    for first, last in ranges:
+        for one in text[first - 1 : last]:
+            if any(map(is_compare_and_swap, atomic_instructions([one]))):
+                yield one
