@@ -1,4 +1,4 @@
-"""Atomic operations that the target has no instruction for: a loop of compare-and-swap takes their place."""
+"""Atomic operations without an instruction of their own: a loop of compare-and-swap takes their place."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.why_facts import code, counted, listed
 
 TITLE = "Atomic operations without an instruction"
+#: For additions of floating-point numbers, by vendor.
+_ADVICE = {
+    "NVIDIA": "Add to values of fp32, for which the target has an instruction.",
+    "AMD": "Add to values of fp32 in a tensor within 2 GiB: Triton 3.9 makes a buffer operation of it.",
+}
 _ATOMIC = re.compile(r"tt\.atomic_rmw (?P<operation>\w+),.* -> (?:tensor<[\dx]+x)?(?P<type>\w+)")
 
 
@@ -35,11 +40,9 @@ def find(case: Case) -> Iterator[Finding]:
             text=f"{code(match['operation'])} of {match['type']} becomes {counted(len(loops), 'loop')} of "
             f"compare-and-swap ({names}).",
             evidence=(Value("instructions that compare and swap", len(loops), "", "observed"),),
-            cause="The target has no instruction for this operation and type, so that a lane repeats it "
+            cause="The compiler makes no atomic instruction of this operation, so that a lane repeats it "
             "until no other lane has changed the value in between.",
-            advice="Add to values of fp32, for which the target has an instruction."
-            if match["operation"] == "fadd" and match["type"] != "f32"
-            else "",
+            advice=_ADVICE[case.target.vendor] if match["operation"] == "fadd" else "",
             source_line=line,
             ttgir_line=each.line,
             lines=lines,
