@@ -56,9 +56,9 @@ def left_out_keys(
         for each in ast.walk(function)
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     }
-    for bound, line in _bounds(function, set(tuned)):
+    for bound in _bounds(function, set(tuned)):
         for name in sorted(_names(bound) & set(integers) - assigned - set(keys)):
-            bounds.setdefault(name, []).append(line)
+            bounds.setdefault(name, []).append(bound.lineno)
     return LeftOut(key.lineno, keys, bounds, _added(source, key, list(bounds))) if bounds else None
 
 
@@ -71,8 +71,8 @@ def _key(function: ast.FunctionDef) -> ast.List | None:
     return None
 
 
-def _bounds(function: ast.FunctionDef, tuned: set[str]) -> Iterator[tuple[ast.expr, int]]:
-    """Yield the expressions that bound the work, with their lines."""
+def _bounds(function: ast.FunctionDef, tuned: set[str]) -> Iterator[ast.expr]:
+    """Yield the expressions that bound the work."""
     elements = _elements(function, tuned)
     for node in ast.walk(function):
         found: list[ast.expr] = []
@@ -83,7 +83,7 @@ def _bounds(function: ast.FunctionDef, tuned: set[str]) -> Iterator[tuple[ast.ex
         elif isinstance(node, ast.Compare) and _has_elements(node.left, elements, tuned):
             is_bound = isinstance(node.ops[0], ast.Lt)
             found = [each for each in node.comparators[:1] if is_bound and isinstance(each, ast.Name)]
-        yield from ((each, node.lineno) for each in found)
+        yield from found
 
 
 def _elements(function: ast.FunctionDef, tuned: set[str]) -> set[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from explorer.analysis.assembly.atomics import atomic_instructions, is_compare_and_swap
-from explorer.analysis.mlir.operations import read_functions
+from explorer.analysis.mlir.texts import atomic_operations
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.why_facts import code, counted, listed
@@ -17,34 +16,32 @@ _ADVICE = {
     "NVIDIA": "Add to values of fp32, for which the target has an instruction.",
     "AMD": "Add to values of fp32 in a tensor within 2 GiB: Triton 3.9 makes a buffer operation of it.",
 }
-_ATOMIC = re.compile(r"tt\.atomic_rmw (?P<operation>\w+),.* -> (?:tensor<[\dx]+x)?(?P<type>\w+)")
 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each atomic operation that becomes a loop of compare-and-swap."""
-    operations = [each for function in read_functions(case.ttgir) for each in function.operations]
-    chosen = {case.source_line(each.line) for each in operations if each.name.endswith("atomic_cas")}
-    for each in operations:
-        line = case.source_line(each.line)
-        match = _ATOMIC.search(each.text)
-        if match is None or line in chosen:
+    operations = atomic_operations(case.ttgir)
+    chosen = {case.source_line(number) for number, name, _ in operations if name == "cas"}
+    for number, name, type_name in operations:
+        line = case.source_line(number)
+        if line in chosen:
             continue
         lines = case.machine_lines([line])
         loops = list(_compare_and_swaps(case, lines))
         if not loops:
             continue
-        names = listed(code(name) for one in loops for name in atomic_instructions([one]))
+        names = listed(map(code, atomic_instructions(loops)))
         yield Finding(
             rule="atomic_loops",
             severity="warning",
-            text=f"{code(match['operation'])} of {match['type']} becomes {counted(len(loops), 'loop')} of "
+            text=f"{code(name)} of {type_name} becomes {counted(len(loops), 'loop')} of "
             f"compare-and-swap ({names}).",
             evidence=(Value("instructions that compare and swap", len(loops), "", "observed"),),
             cause="The compiler makes no atomic instruction of this operation, so that a lane repeats it "
             "until no other lane has changed the value in between.",
-            advice=_ADVICE[case.target.vendor] if match["operation"] == "fadd" else "",
+            advice=_ADVICE[case.target.vendor] if name == "fadd" else "",
             source_line=line,
-            ttgir_line=each.line,
+            ttgir_line=number,
             lines=lines,
         )
 
