@@ -146,15 +146,15 @@ class Search:
         found: dict[bytes, tuple[int, str, Change]] = {}
         for index, finding in enumerate(findings):
             for change in finding.changes:
-                found.setdefault(msgspec.json.encode(change), (index, finding.rule, change))
+                if change.may_be_faster:
+                    found.setdefault(msgspec.json.encode(change), (index, finding.rule, change))
         return list(found.values())
 
     async def _try(self, index: int, rule: str, change: Change) -> Try:
         """Compile a change. Take it if it is proven, and faster if there is a GPU."""
         if time.monotonic() > self._deadline:
             raise _Late
-        fields: dict[str, Any] = msgspec.to_builtins(change)
-        del fields["text"]
+        fields = {name: getattr(change, name) for name in ("options", "constants", "edits")}
         ticket = await post(self._api, f"{self._path()}/changed", fields)
         after = await self._finished(f"/compilations/{ticket['id']}", CompilationDocument)
         is_proven, verdict, time_ns = False, "does not compile", None

@@ -7,7 +7,7 @@ nothing there that the change fits.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from explorer.model import LineEdit
@@ -78,6 +78,31 @@ class EditableSource:
         elif not isinstance(left, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
             return None
         return self._replaced(line, end, end, f".to({language}.int64)")
+
+    def in_32_bits(self, line: int, constexprs: Collection[str]) -> LineEdit | None:
+        """Divide in 32 bits, and convert the result to 64 bits, in a line with one division."""
+        found = [
+            node
+            for node in self._nodes
+            if isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.FloorDiv | ast.Mod)
+            and node.lineno == node.end_lineno == line
+        ]
+        if len(found) != 1 or not (language := self._language()):
+            return None
+        (node,) = found
+
+        def narrow(operand: ast.expr) -> str:
+            text = ast.unparse(operand)
+            names = {each.id for each in ast.walk(operand) if isinstance(each, ast.Name)}
+            if names.issubset(constexprs):
+                return text
+            is_primary = isinstance(operand, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
+            return f"{text if is_primary else f'({text})'}.to({language}.int32)"
+
+        sign = "//" if isinstance(node.op, ast.FloorDiv) else "%"
+        changed = f"({narrow(node.left)} {sign} {narrow(node.right)}).to({language}.int64)"
+        return self._replaced(line, node.col_offset, node.end_col_offset or 0, changed)
 
     def in_blocks(
         self, kernel: str, counts: Mapping[str, int], grid: Sequence[int]

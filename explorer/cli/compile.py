@@ -169,7 +169,7 @@ def run(options: argparse.Namespace) -> int:
         _show(options, index, answer)
     diagnostics = [Diagnostic(**each) for each in index["diagnostics"]]
     if options.findings and answer is not None:  # warnings are findings
-        diagnostics = [each for each in diagnostics if each.severity != "warning"]
+        diagnostics = [each for each in diagnostics if each.severity != "warning" and not each.rule]
     status = report(index["status"], diagnostics, options, lines_of(index["request"]))
     if not is_from_binary:
         report_output_code(body, index, options)

@@ -220,7 +220,8 @@ class Progress:
 class Diagnostic:
     """A message for the user. `line` is in the user's source (0: no line); `hint` says what to do.
 
-    `stage_line` is a line of the edited text of `stage`; `column` is then in that line.
+    `stage_line` is a line of the edited text of `stage`; `column` is then in that line. `rule` is the rule of
+    the findings that says the same, with its causes and changes.
     """
 
     kind: ClassVar[str] = "diagnostic"
@@ -233,6 +234,7 @@ class Diagnostic:
     end_column: int = 0
     hint: str = ""
     stage_line: LineNumber = 0
+    rule: str = ""
 
 
 #: The last diagnostic of a job that was canceled.

@@ -37,6 +37,7 @@ def omitted_assertions() -> Iterator[dict[int, Diagnostic]]:
                 "The assertion is left out: the option debug is off.",
                 line=line,
                 hint="Launch the kernel with debug=True, or write @triton.jit(debug=True).",
+                rule="assertions",
             )
         return device_assert(self, *arguments)
 

@@ -413,7 +413,7 @@ class Compilation:
         is_chosen = self._target.vendor != "NVIDIA" or ".maxnreg" in self._assembly
         if is_chosen or not registers or not resources.threads:
             return None
-        possible = min(multiprocessor.registers_per_thread, multiprocessor.registers // resources.threads)
+        possible = multiprocessor.registers_of_a_thread(resources.threads)
         if registers > possible * _CLIFF_SHARE or spilled_bytes < _CLIFF_BYTES:
             return None
         return Diagnostic(
@@ -424,6 +424,7 @@ class Compilation:
             "sass",
             self._specialization.described.line,
             hint="Use smaller blocks or more warps, so that each thread has fewer elements.",
+            rule="register_cliff",
         )
 
     def _refuse(self, too_much: str, hint: str) -> NoReturn:

@@ -1,8 +1,10 @@
 """Test the findings: each rule finds its problem, and its advice, once followed, removes the finding."""
 
 import json
+import re
 
 import pytest
+from tritons import TRITONS
 
 from explorer.analysis.source_edits import edited
 from explorer.glossary import find_term
@@ -65,6 +67,31 @@ def rows(x, out, columns, BLOCK: tl.constexpr):
 x = torch.empty((4096, 4096), device="cuda")
 rows[(4096,)](x, x, 4096, BLOCK=1024)
 """
+#: A transposition by one index, which is divided in 64 bits.
+TRANSPOSED = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def transposed(x, out, rows, columns, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    row = at // columns
+    column = at % columns
+    tl.store(out + column * rows + row, tl.load(x + at))
+
+x = torch.empty((1024, 1000), device="cuda")
+transposed[(1000,)](x, x, 1024, 1000, BLOCK=1024)
+"""
+#: An autotuned product, whose configurations are chosen by one of its three sizes.
+TUNED = """import torch
+import triton
+import triton.language as tl
+
+@triton.autotune(
+    configs=[triton.Config({"BM": 64, "BN": 64, "BK": size}, num_warps=4) for size in (32, 64)],
+    key=["M"],
+)
+""" + PRODUCT[PRODUCT.index("@triton.jit") :].replace(", BM=64, BN=64, BK=64, num_warps=4", "")
 
 
 def changed(source, changes):
@@ -107,6 +134,14 @@ CASES = [
         changed(ROWS, {"rows[(4096,)]": "rows[(64,)]"}),
         {"columns, BLOCK):": "columns, BLOCK, num_stages=3):"},
     ),
+    ("wide_divisions", TRANSPOSED, {".to(tl.int64) * BLOCK": " * BLOCK"}),
+    ("autotune_keys", TUNED, {'key=["M"]': 'key=["M", "N", "K"]'}),
+    ("register_cliff", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
+    (
+        "assertions",
+        changed(ADD, {"    mask": '    tl.device_assert(n > 0, "no elements")\n    mask'}),
+        {"BLOCK=1024)": "BLOCK=1024, debug=True)"},
+    ),
     ("large_tensors", changed(ADD, {"BLOCK=1024": "BLOCK=65536"}), {"BLOCK=65536": "BLOCK=1024"}),
     ("grid", changed(ADD, {"(1024,)": "(16,)", "x, 1 << 20,": "x, 1 << 14,"}), {"(16,)": "(1024,)"}),
     (
@@ -123,22 +158,22 @@ CASES = [
 EDITED = [
     (rule, source)
     for rule, source, _ in CASES
-    if rule in ("matrix_units", "index_overflow", "pipelining", "sectors")
+    if rule in ("matrix_units", "index_overflow", "pipelining", "sectors", "wide_divisions", "autotune_keys")
 ]
 
 
 @pytest.fixture
 def compiled(services):
-    """Compile a source with other options and constants."""
-    return lambda source, **changes: services.queue.complete(
-        Request(source, "cuda:90", services.versions[0], **changes)
+    """Compile a source, with other options and constants."""
+    return lambda source, target="cuda:90", triton=None, **changes: services.queue.complete(
+        Request(source, target, services.triton_version(triton), **changes)
     )
 
 
 @pytest.fixture
 def find(query_service, compiled):
-    def find(source, **changes):
-        record = compiled(source, **changes)
+    def find(source, *target, **changes):
+        record = compiled(source, *target, **changes)
         assert record.status == "complete", record.result.error_messages
         return json.loads(query_service.answer(findings.QUERY, (record,), {}))
 
@@ -180,6 +215,116 @@ def test_warnings_come_first_and_the_most_costly_first(find):
     assert found[0]["text"].startswith(
         "`acc` needs 512 registers of a thread, which has 255; a thread spills "
     )
+
+
+def test_a_division_of_64_bits_has_its_instructions_its_cause_and_its_rank(find):
+    def divisions(changes):
+        found = find(changed(TRANSPOSED, changes))["findings"]
+        return [each for each in found if each["rule"] == "wide_divisions"]
+
+    quotient, remainder = divisions({})
+    assert re.fullmatch(
+        r"The line divides in 64 bits \(`arith.divsi`\), and makes \d+ of \d+ instructions.", quotient["text"]
+    )
+    assert quotient["cause"] == remainder["cause"] == "Line 7 converts an operand to 64 bits."
+    assert [(each["name"], each["value"]) for each in quotient["evidence"][1:]] == [
+        ("largest dividend at these sizes", 1024 * 1000 - 1),
+        ("largest divisor at these sizes", 1000),
+    ]
+    assert quotient["severity"] == "note"
+    looped = {
+        "    row = at // columns": "    row = at\n    for _ in range(rows):\n        row = row // columns"
+    }
+    assert {each["source_line"]: each["severity"] for each in divisions(looped)} == {
+        10: "warning",
+        11: "note",
+    }
+    argument = {".to(tl.int64) * BLOCK": " * BLOCK", "columns, BLOCK": "columns: tl.int64, BLOCK"}
+    assert {each["cause"] for each in divisions(argument)} == {"`columns` is an argument of 64 bits."}
+    assert divisions({"// columns": "// 1000", "% columns": "% 1000"}) == []
+    large = {
+        "(1024, 1000)": "(1 << 22, 1000)",
+        "[(1000,)]": "[(1000 << 12,)]",
+        "1024, 1000, B": "1 << 22, 1000, B",
+    }
+    assert divisions(large) == []
+
+
+def test_a_key_that_leaves_a_size_out_names_the_lines_that_the_size_bounds(find):
+    (finding,) = (each for each in find(TUNED)["findings"] if each["rule"] == "autotune_keys")
+    assert finding["text"] == (
+        "Autotuning picks one of 2 configurations for each `M`, but not for each `K`, which bounds the work "
+        "in line 15."
+    )
+    assert finding["changes"][0]["text"] == 'Line 7: `key=["M", "K"],`'
+
+
+def test_a_fallback_to_few_registers_takes_the_place_of_its_warning_and_of_its_spills(find):
+    source = changed(ADD, {"BLOCK=1024": "BLOCK=32768"})
+    found = {each["rule"]: each for each in find(source)["findings"]}
+    cliff = found["register_cliff"]
+    assert not {"messages", "spills"} & set(found)
+    assert re.fullmatch(
+        r"ptxas has fallen back to \d+ of 255 possible registers of a thread, and spills [\d,]+ bytes.",
+        cliff["text"],
+    )
+    assert cliff["cause"].startswith("The tensors alive at once need ")
+    assert [each["text"] for each in cliff["changes"]] == [
+        "warps 4 → 8",
+        "warps 4 → 16",
+        "BLOCK 32768 → 16384",
+    ]
+    more_warps = find(source, options=cliff["changes"][0]["options"])["findings"]
+    assert "register_cliff" not in {each["rule"] for each in more_warps}
+
+
+def test_an_assertion_that_is_left_out_is_said_once_and_the_option_keeps_it(find, compiled):
+    lines = '    assert n > 0\n    tl.device_assert(n > 1, "no elements")\n'
+    source = changed(ADD, {"    mask": f"{lines}    mask"})
+    found = find(source)["findings"]
+    assert [(each["rule"], each["source_line"]) for each in found] == [("assertions", 8), ("assertions", 9)]
+    (change,) = found[0]["changes"]
+    assert find(source, options=change["options"])["findings"] == []
+    record = compiled(source, options=change["options"])
+    assert "no elements" in record.text(record.stage("ttgir").text)
+
+
+SUM = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def summed(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.atomic_add(out + at % 16, tl.load(x + at))
+
+x = torch.empty(1024, device="cuda", dtype=torch.float32)
+out = torch.empty(16, device="cuda", dtype=torch.float32)
+summed[(1,)](x, out, BLOCK=1024)
+"""
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.parametrize(
+    ("target", "name", "number"),
+    [("cuda:80", "bfloat16", 8), ("hip:gfx1100", "float16", 4), ("hip:gfx1100", "float64", 8)],
+)
+def test_an_atomic_addition_that_is_a_loop_is_found_and_its_advice_removes_it(
+    find, target, name, number, triton
+):
+    def loops(*compilation):
+        return [each for each in find(*compilation)["findings"] if each["rule"] == "atomic_loops"]
+
+    (loop,) = loops(changed(SUM, {"torch.float32": f"torch.{name}"}), target, triton)
+    assert (loop["source_line"], loop["evidence"][0]["value"]) == (8, number)
+    assert "Add to values of fp32" in loop["advice"]
+    assert loops(SUM, target, triton if "Triton 3.9" not in loop["advice"] else "3.9.0") == []
+
+
+def test_a_compare_and_swap_of_the_source_is_no_finding(find):
+    addition = "tl.atomic_add(out + at % 16, tl.load(x + at))"
+    source = changed(SUM, {addition: "tl.atomic_cas(out + at, at, at)", "float32": "int32"})
+    assert "atomic_loops" not in {each["rule"] for each in find(source)["findings"]}
 
 
 def test_findings_lead_to_tours_and_terms_that_exist(find):

@@ -49,11 +49,25 @@ class Overflow:
 
 def overflows(text: str, arguments: Mapping[str, int], grid: Sequence[int]) -> list[Overflow]:
     """Return the overflows that reach the offset of a pointer, in the order of the text."""
-    return [each for function in read_functions(text) for each in _of_function(function, arguments, grid)]
+    return [
+        each for function in read_functions(text) for each in _of_function(function, _given(arguments), grid)
+    ]
 
 
-def _of_function(function: Function, arguments: Mapping[str, int], grid: Sequence[int]) -> Iterator[Overflow]:
-    ranges: dict[str, Range] = {f"%{name}": (value, value) for name, value in arguments.items()}
+def value_ranges(function: Function, arguments: Mapping[str, int], grid: Sequence[int]) -> dict[str, Range]:
+    """Return the ranges of the values of a function, by name."""
+    ranges = _given(arguments)
+    for _ in _of_function(function, ranges, grid):
+        pass
+    return ranges
+
+
+def _given(arguments: Mapping[str, int]) -> dict[str, Range]:
+    return {f"%{name}": (value, value) for name, value in arguments.items()}
+
+
+def _of_function(function: Function, ranges: dict[str, Range], grid: Sequence[int]) -> Iterator[Overflow]:
+    """Yield the overflows of a function, and add the ranges of its values to `ranges`."""
     #: The overflow that a value is computed from.
     origins: dict[str, Overflow] = {}
     reported = set()

@@ -1,4 +1,4 @@
-"""Facts of the text of a module: sizes of tensors, operations in fp64, variables of values."""
+"""Facts of the text of a module: sizes of tensors, operations in fp64, atomic operations, variables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 _SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
 _OPERATION = re.compile(r"^\s*(?:%\S+ = )?((?:arith|math|tt)\.\w+)\b.*(?:\b|x)f64\b")
 _FP64_POINTER = re.compile(r"!tt\.ptr<f64>|tensordesc<[^>]*f64")
+_ATOMIC = re.compile(r"\btt\.atomic_(?:rmw (?P<name>\w+)|cas)\b.* -> (?:tensor<[\dx]+x)?(?P<type>\w+)")
 #: The name of a variable, which the compiler makes unique.
 _VARIABLE = re.compile(r"%([A-Za-z_]\w*?)(?:_\d+)?(?:#\d+)?(?:@\d+)?")
 #: The name that the compiler gives to a value that a loop carries.
@@ -29,6 +30,15 @@ def operations_in_fp64(text: str) -> list[tuple[int, str]]:
         (number, match[1])
         for number, line in enumerate(text.split("\n"), 1)
         if (match := _OPERATION.match(line)) and match[1] != "arith.constant"
+    ]
+
+
+def atomic_operations(text: str) -> list[tuple[int, str, str]]:
+    """Return the line, the name, such as "fadd" or "cas", and the type of each atomic operation."""
+    return [
+        (number, match["name"] or "cas", match["type"])
+        for number, line in enumerate(text.split("\n"), 1)
+        if (match := _ATOMIC.search(line))
     ]
 
 

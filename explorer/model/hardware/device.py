@@ -72,6 +72,10 @@ class Multiprocessor:
         """The number of its 32-bit registers."""
         return self.partitions * self.registers_per_lane * self.warp_size
 
+    def registers_of_a_thread(self, threads: int) -> int:
+        """Return the most registers that each thread of a block can have."""
+        return min(self.registers_per_thread, self.registers // threads)
+
 
 @dataclass(frozen=True)
 class Device:

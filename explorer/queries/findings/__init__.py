@@ -12,6 +12,9 @@ import msgspec
 
 from explorer.errors import NotAnswerable
 from explorer.queries.findings import (
+    assertions,
+    atomic_loops,
+    autotune_keys,
     bank_conflicts,
     conversions,
     double_precision,
@@ -24,8 +27,10 @@ from explorer.queries.findings import (
     narrow_accesses,
     occupancy_limit,
     pipelining,
+    register_cliff,
     sectors,
     spills,
+    wide_divisions,
 )
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.finding import Finding
@@ -34,18 +39,23 @@ from explorer.queries.query import Query, Subject
 #: The rules. Findings of equal cost have this order.
 RULES: tuple[ModuleType, ...] = (
     index_overflow,
+    register_cliff,
     spills,
     messages,
     matrix_units,
     double_precision,
+    atomic_loops,
     sectors,
     conversions,
     bank_conflicts,
     pipelining,
     narrow_accesses,
+    wide_divisions,
     large_tensors,
     occupancy_limit,
     grid,
+    autotune_keys,
+    assertions,
     guessed_arguments,
 )
 
@@ -103,7 +113,7 @@ def _different(found: Iterable[Finding]) -> Iterator[Finding]:
 QUERY = Query(
     name="findings",
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
-    version=1,
+    version=2,
     document=FindingsDocument,
     find=find,
 )

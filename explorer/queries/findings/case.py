@@ -13,7 +13,7 @@ from explorer.analysis.block_sizes import BlockUse, block_uses
 from explorer.analysis.mlir.operations import read_functions
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
-from explorer.model import Resources
+from explorer.model import Diagnostic, Resources
 from explorer.model.hardware import SECTOR_BYTES, find_target
 from explorer.model.languages import find_language
 from explorer.queries import compile_time, layouts, occupancy, schedule, tensor_registers
@@ -53,6 +53,19 @@ class Case:
     def has_guesses(self) -> bool:
         """Whether no launch determines the arguments."""
         return bool(self.result.specialized and self.result.specialized.guesses)
+
+    @cached_property
+    def launch(self) -> tuple[dict[str, int], tuple[int, ...]] | None:
+        """The values of the integer arguments, and the grid; None if no launch determines them."""
+        specialized = self.result.specialized
+        if specialized is None or specialized.grid is None or self.has_guesses:
+            return None
+        values = {each.name: each.value for each in specialized.arguments if type(each.value) is int}
+        return values, specialized.grid
+
+    def diagnostics(self, rule: str) -> list[Diagnostic]:
+        """Return the diagnostics that say the same as a rule."""
+        return [each for each in self.result.diagnostics if each.rule == rule]
 
     @property
     def resources(self) -> Resources:

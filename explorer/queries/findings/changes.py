@@ -67,9 +67,9 @@ def loop_stages(case: Case, line: int) -> Iterator[Change]:
             yield edit_of(edit)
 
 
-def edit_of(edit: LineEdit) -> Change:
+def edit_of(edit: LineEdit, *, may_be_faster: bool = True) -> Change:
     """Return the change of a line of the source."""
-    return Change(f"Line {edit.line}: `{edit.text.strip()}`", edits=(edit,))
+    return Change(f"Line {edit.line}: `{edit.text.strip()}`", edits=(edit,), may_be_faster=may_be_faster)
 
 
 def _block_sizes(case: Case) -> dict[str, tuple[int, BlockUse]]:

@@ -33,12 +33,16 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A change that may remove a finding: compiler options, constexpr arguments, and lines of the source."""
+    """A change that may remove a finding: compiler options, constexpr arguments, and lines of the source.
+
+    `may_be_faster` is false if it makes no difference to the time of this launch.
+    """
 
     text: str
     options: dict[str, Scalar] = {}
     constants: dict[str, Scalar] = {}
     edits: tuple[LineEdit, ...] = ()
+    may_be_faster: bool = True
 
 
 class Finding(msgspec.Struct, frozen=True):

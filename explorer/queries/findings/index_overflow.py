@@ -15,16 +15,10 @@ TITLE = "Offsets that do not fit into their type"
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each source line whose offset wraps."""
-    specialized = case.result.specialized
-    if specialized is None or case.has_guesses or specialized.grid is None:
+    if case.launch is None:
         return
-    arguments = {
-        each.name: each.value
-        for each in specialized.arguments
-        if isinstance(each.value, int) and not isinstance(each.value, bool)
-    }
     seen = set()
-    for each in overflows(case.ttgir, arguments, specialized.grid):
+    for each in overflows(case.ttgir, *case.launch):
         line = case.source_line(each.line)
         if line in seen:
             continue

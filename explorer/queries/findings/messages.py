@@ -18,9 +18,9 @@ _REASONS = {
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield each warning of the compilation."""
+    """Yield each warning of the compilation that no other rule is about."""
     for each in case.result.diagnostics:
-        if each.severity == "warning":
+        if each.severity == "warning" and not each.rule:
             yield Finding(
                 rule="messages",
                 severity="warning",

@@ -51,14 +51,8 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
     if access.allowed.get("contiguity", 0) > 1:
         yield from larger_blocks(case)
         return
-    specialized = case.result.specialized
-    if specialized is not None and specialized.grid is not None and not case.has_guesses:
-        counts = {
-            each.name: each.value
-            for each in specialized.arguments
-            if isinstance(each.value, int) and not isinstance(each.value, bool)
-        }
-        for text, edits in case.editable.in_blocks(case.record.kernel or "", counts, specialized.grid):
+    if case.launch is not None:
+        for text, edits in case.editable.in_blocks(case.record.kernel or "", *case.launch):
             lines = listed([str(each.line) for each in edits])
             yield Change(f"Line{'s' * (len(edits) > 1)} {lines}: `{text}`", edits=tuple(edits))
 

@@ -16,17 +16,30 @@ TITLE = "Spilled registers"
 #: Measured on an H200: to avoid fewer bytes per thread makes kernels slower as often as faster.
 _MANY_BYTES = 256
 _MOST_TENSORS = 3
-#: The name of a variable, which the compiler makes unique.
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield a finding for the binary if it spills."""
-    resources = case.resources
-    stores, loads = resources.spill_stores_bytes or 0, resources.spill_loads_bytes or 0
-    registers = resources.registers
-    if stores + loads < _MANY_BYTES or registers is None:
-        return
-    spilled = f"a thread spills {counted(stores + loads, 'byte')}"
+    """Yield a finding for the binary if it spills, unless ptxas has fallen back to few registers."""
+    if (
+        case.resources.registers is not None
+        and spilled_bytes(case) >= _MANY_BYTES
+        and not case.diagnostics("register_cliff")
+    ):
+        yield finding_of_spills(case, "spills")
+
+
+def spilled_bytes(case: Case) -> int:
+    """Return the bytes that the spills of a thread store and load."""
+    return (case.resources.spill_stores_bytes or 0) + (case.resources.spill_loads_bytes or 0)
+
+
+def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
+    """Return a finding about spills, whose cause are the tensors that are alive at once.
+
+    The usual text names the largest tensor.
+    """
+    resources, spilled = case.resources, spilled_bytes(case)
+    registers = resources.registers or 0
     line, most, alive = _largest(case)
     names = [
         f"{code(_variable(each))} ({' '.join(each.type.split()[:2])}) needs {each.registers:,}"
@@ -34,18 +47,13 @@ def find(case: Case) -> Iterator[Finding]:
     ]
     limit = case.target.device.multiprocessor.registers_per_thread
     source_line = case.source_line(alive[0].first) if alive else 0
-    yield Finding(
-        rule="spills",
+    return Finding(
+        rule=rule,
         severity="warning",
-        text=(
-            f"{code(_variable(alive[0]))} needs "
-            f"{counted(alive[0].registers, 'register')} of a thread, which has {registers}; {spilled}."
-            if alive
-            else f"{spilled[0].upper()}{spilled[1:]}, because {registers} registers are not enough."
-        ),
+        text=text or _text(alive, registers, spilled),
         evidence=(
-            Value("bytes stored by spills, per thread", stores, "B", "observed"),
-            Value("bytes loaded by spills, per thread", loads, "B", "observed"),
+            Value("bytes stored by spills, per thread", resources.spill_stores_bytes or 0, "B", "observed"),
+            Value("bytes loaded by spills, per thread", resources.spill_loads_bytes or 0, "B", "observed"),
             Value("registers per thread", registers, "", "observed"),
             *([Value("registers of the tensors alive at once", most, "", "modelled")] if alive else []),
         ),
@@ -58,14 +66,20 @@ def find(case: Case) -> Iterator[Finding]:
         advice="Use more warps or a smaller block, so that a thread holds less of each tensor.",
         source_line=source_line,
         ttgir_line=line,
-        cost=Cost(
-            (stores + loads) / (stores + loads + registers * REGISTER_BITS // 8),
-            "values of a thread",
-            "modelled",
-        ),
+        cost=Cost(spilled / (spilled + registers * REGISTER_BITS // 8), "values of a thread", "modelled"),
         changes=(*more_warps(case), *smaller_blocks(case)),
         tour="occupancy",
         terms=("spill", "register-pressure"),
+    )
+
+
+def _text(alive: list[LiveRange], registers: int, spilled: int) -> str:
+    if not alive:
+        return f"A thread spills {counted(spilled, 'byte')}, because {registers} registers are not enough."
+    needed = counted(alive[0].registers, "register")
+    return (
+        f"{code(_variable(alive[0]))} needs {needed} of a thread, which has {registers}; a thread spills "
+        f"{counted(spilled, 'byte')}."
     )
 
 

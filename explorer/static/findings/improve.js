@@ -28,7 +28,7 @@ export async function improve(first, tell, signal) {
   for (let isAtWork = true; isAtWork && !signal.aborted; ) {
     const { last, tries, taken } = search;
     const { findings } = await api.analysis(last.id, "findings");
-    const proposals = proposalsOf(findings);
+    const proposals = proposalsOf(findings).filter(({ change }) => change.may_be_faster);
     if (!proposals.length) break;
     const found = new AbortController();
     let step = firstTaken(findings, proposals, new Map());
