@@ -14,11 +14,13 @@ from explorer.errors import NotAnswerable
 from explorer.queries.findings import (
     bank_conflicts,
     conversions,
+    descriptors,
     double_precision,
     grid,
     guessed_arguments,
     index_overflow,
     large_tensors,
+    loop_overhead,
     matrix_units,
     messages,
     narrow_accesses,
@@ -41,10 +43,12 @@ RULES: tuple[ModuleType, ...] = (
     sectors,
     conversions,
     bank_conflicts,
+    loop_overhead,
     pipelining,
     narrow_accesses,
     large_tensors,
     occupancy_limit,
+    descriptors,
     grid,
     guessed_arguments,
 )
@@ -103,7 +107,7 @@ def _different(found: Iterable[Finding]) -> Iterator[Finding]:
 QUERY = Query(
     name="findings",
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
-    version=1,
+    version=2,
     document=FindingsDocument,
     find=find,
 )
