@@ -43,9 +43,10 @@ def find(case: Case) -> Iterator[Finding]:
             ),
             cause="Each thread computes the addresses of its elements. With a descriptor, one thread gives "
             "the copy engine the coordinates of the block.",
-            advice="Before the loop, make a descriptor with `tl.make_tensor_descriptor(base, shape, strides, "
-            "block_shape)`; in the loop, call its `load` with the coordinates of the first element. Elements "
-            "outside of the shape are 0. The launch needs `triton.set_allocator`.",
+            advice="Pass `TensorDescriptor.from_tensor(tensor, block_shape)` to the kernel in place of the "
+            "pointer, and call its `load` in the loop with the coordinates of the first element. Elements "
+            "outside of the tensor are 0. `tl.make_tensor_descriptor` makes a descriptor in the kernel, and "
+            "takes more time.",
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
