@@ -6,6 +6,7 @@ import pytest
 from tritons import TRITONS
 
 from explorer.analysis.assembly.matrix_loops import matrix_loops
+from explorer.examples import find_example
 from explorer.queries import findings
 
 PRODUCT = """import torch
@@ -145,9 +146,9 @@ def test_many_integer_instructions_without_a_known_cause_are_a_note(find):
 
 
 @pytest.mark.parametrize("target", ["cuda:90", "cuda:80"])
-@pytest.mark.parametrize("changes", [(), (ALONG_K,)], ids=["no mask", "a mask along K"])
-def test_a_loop_with_few_integer_instructions_is_no_finding(find, changes, target):
-    assert find(changed(*changes), "loop_overhead", target) == []
+@pytest.mark.parametrize("example", ["matmul", "matmul_persistent", "flash_attention"])
+def test_good_loops_are_no_finding(find, example, target):
+    assert find(find_example(example).source, "loop_overhead", target) == []
 
 
 @pytest.mark.parametrize("triton", TRITONS)

@@ -81,10 +81,6 @@ class Case:
         return self._answer(tensor_registers.QUERY, tensor_registers.TensorRegistersDocument)
 
     @cached_property
-    def ttir(self) -> str:
-        return self._stage_text("ttir")
-
-    @cached_property
     def ttgir(self) -> str:
         return self._stage_text("ttgir")
 

@@ -45,7 +45,7 @@ def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
 
 
 def larger_blocks(case: Case, now: int = 0) -> Iterator[Change]:
-    """Propose twice each size of a block, so that there are fewer programs. `now` is the only size to change."""
+    """Propose twice each size of a block, or each that is `now`, so that there are fewer programs."""
     for name, (size, use) in _block_sizes(case).items():
         if use.by_grid and now in (0, size):
             yield Change(f"{name} {size} → {2 * size}", constants={name: 2 * size})

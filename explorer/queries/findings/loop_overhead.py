@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from explorer.analysis.assembly.matrix_loops import matrix_loops
 from explorer.analysis.graphs import NothingToDraw
 from explorer.analysis.mlir.wide_offsets import wide_offsets
+from explorer.analysis.pass_roles import has_role
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.finding import Cost, Finding, Value
 from explorer.queries.stage_lines import source_lines
@@ -75,6 +76,8 @@ def _lines_with_wide_offsets(case: Case) -> set[int]:
 
     Where a target has no copy engine, the compiler computes such offsets for tensor descriptors.
     """
-    if "tt.descriptor_load" in case.ttir:
-        return set()
-    return {line for each in wide_offsets(case.ttgir) if (line := case.source_line(each))}
+    for index, each in case.result.passes.items():
+        is_replacing = has_role(each.name, "replace tensor descriptors")
+        if is_replacing and "tt.descriptor_load" in case.record.text_before_pass(index):
+            return set()
+    return {line for number in wide_offsets(case.ttgir) if (line := case.source_line(number))}
