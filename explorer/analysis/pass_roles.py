@@ -6,9 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-Role = Literal["allocate shared memory", "allocate tensor memory", "insert barriers", "lower to LLVM"]
+Role = Literal[
+    "replace tensor descriptors",
+    "allocate shared memory",
+    "allocate tensor memory",
+    "insert barriers",
+    "lower to LLVM",
+]
 
 _NAMES: Mapping[Role, re.Pattern[str]] = {
+    "replace tensor descriptors": re.compile(r"rewrite-tensor-descriptor-to-pointer$"),
     "allocate shared memory": re.compile(r"^allocate-(\w+-)?shared-memory"),
     "allocate tensor memory": re.compile(r"tensor-memory-allocation$"),
     "insert barriers": re.compile(r"gpu-membar$"),

@@ -81,11 +81,11 @@ class InstructionMix:
 
 #: A loop that has only these instructions and synchronizes waits: it tests a barrier until the barrier
 #: completes.
-_WAITING: frozenset[Kind] = frozenset({"synchronization", "control", "move", "integer", "exchange", "other"})
+WAITING: frozenset[Kind] = frozenset({"synchronization", "control", "move", "integer", "exchange", "other"})
 _MOST_LOOPS = 16
 
 
-def _purpose(language: str) -> Callable[[str], Purpose]:
+def purpose_reader(language: str) -> Callable[[str], Purpose]:
     """Return the function that reads the purpose of an instruction."""
     purpose: Callable[[str], Purpose] = pkgutil.resolve_name(find_language(language).purpose)
     return purpose
@@ -93,12 +93,12 @@ def _purpose(language: str) -> Callable[[str], Purpose]:
 
 def purpose_of(text: str, language: str) -> Purpose:
     """Return the purpose of a line of machine code."""
-    return _purpose(language)(_PREFIX.sub("", text))
+    return purpose_reader(language)(_PREFIX.sub("", text))
 
 
 def uses_matrix_units(text: str, language: str) -> bool:
     """Return whether machine code has an instruction for the matrix units."""
-    purpose = _purpose(language)
+    purpose = purpose_reader(language)
     return any(purpose(_PREFIX.sub("", line)).kind == "tensor" for line in text.splitlines())
 
 
@@ -108,7 +108,7 @@ def instruction_mix(text: str, language: str) -> InstructionMix:
     Raises:
         NothingToDraw: there is no function in the text.
     """
-    purpose = _purpose(language)
+    purpose = purpose_reader(language)
     purposes: dict[int, Purpose] = {}
     loops: list[_Loop] = []
     for function in read_functions(text, language):
@@ -163,7 +163,7 @@ def _loops(function: Function, purposes: Mapping[int, Purpose]) -> list[_Loop]:
 
     for index, loop in enumerate(nest.loops):  # the outermost first
         around = nearest(loop.parent)
-        if not kinds[index] <= _WAITING or "synchronization" not in kinds[index]:
+        if not kinds[index] <= WAITING or "synchronization" not in kinds[index]:
             working[index] = _Loop(1 + (around.depth if around else 0))
         elif around:
             around.waits += 1

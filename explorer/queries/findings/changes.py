@@ -44,10 +44,10 @@ def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
         yield Change(words, constants=dict(halves))
 
 
-def larger_blocks(case: Case) -> Iterator[Change]:
-    """Propose twice each size of a block, so that there are fewer programs."""
+def larger_blocks(case: Case, now: int = 0) -> Iterator[Change]:
+    """Propose twice each size of a block, or each that is `now`, so that there are fewer programs."""
     for name, (size, use) in _block_sizes(case).items():
-        if use.by_grid:
+        if use.by_grid and now in (0, size):
             yield Change(f"{name} {size} → {2 * size}", constants={name: 2 * size})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import fewer_warps, larger_blocks
 from explorer.queries.findings.finding import Finding, Value
-from explorer.queries.findings.sectors import GOOD_SHARE
+from explorer.queries.findings.sectors import is_apart
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code, counted
 
@@ -30,7 +30,7 @@ def find(case: Case) -> Iterator[Finding]:
             each.lane_bytes is None
             or each.lane_bytes >= min(_WIDEST_BYTES, held)
             or each.limit not in _CAUSES
-            or _is_apart(each)
+            or is_apart(each)
         ):
             continue
         count = each.allowed.get(each.limit, 1)
@@ -62,12 +62,6 @@ _ADVICE = {
     "divisibility": "Pass strides and offsets that are divisible by 16, or state it with `tl.multiple_of`.",
     "mask": "Use a bound that is divisible by 16, or leave the mask out where the block is always full.",
 }
-
-
-def _is_apart(access: AccessRow) -> bool:
-    """Return whether no width helps, because neighboring elements are apart: `sectors` has a finding then."""
-    share = access.sector_share
-    return share is not None and share < GOOD_SHARE and access.allowed.get("contiguity") == 1
 
 
 def _held_bytes(case: Case, access: AccessRow) -> int:

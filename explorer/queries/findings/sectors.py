@@ -23,7 +23,7 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         line = case.source_line(each.line)
         most = "at least " if each.sectors_are_most else ""
-        cause, advice = _cause(each)
+        cause, advice = _cause(case, each)
         yield Finding(
             rule="sectors",
             severity="warning",
@@ -47,9 +47,10 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
-    """Propose consecutive elements for each program, or a larger block where it is too narrow."""
+    """Propose consecutive elements for each program, or a larger block where its rows are too short."""
+    if size := _short_row(case, access):
+        yield from larger_blocks(case, size)
     if access.allowed.get("contiguity", 0) > 1:
-        yield from larger_blocks(case)
         return
     if case.launch is not None:
         for text, edits in case.editable.in_blocks(case.record.kernel or "", *case.launch):
@@ -57,15 +58,35 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
             yield Change(f"Line{'s' * (len(edits) > 1)} {lines}: `{text}`", edits=tuple(edits))
 
 
-def _cause(access: AccessRow) -> tuple[str, str]:
-    """Return the cause in the pointer or in the layout, and what changes it."""
-    pointer, contiguity = access.pointer, access.allowed.get("contiguity", 0)
-    if pointer is None or contiguity == 1:
+def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
+    """Return the cause in the block, in the pointer or in the layout, and what changes it."""
+    if size := _short_row(case, access):
+        return (
+            f"The block has only {size} elements along the dimension of consecutive addresses.",
+            "Use a larger block along this dimension.",
+        )
+    if access.pointer is None or is_apart(access):
         return (
             "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
             "Make the dimension with a stride of 1 the innermost dimension of the block.",
         )
     return (
-        f"The layout gives the lanes of a warp only {contiguity} consecutive elements.",
+        f"The layout gives the lanes of a warp only {access.allowed['contiguity']} consecutive elements.",
         "Exchange the dimensions of the block, so that the lanes follow the consecutive addresses.",
     )
+
+
+def is_apart(access: AccessRow) -> bool:
+    """Return whether the consecutive elements of an access fill less of a sector than a good access uses."""
+    if access.sector_share is None or not access.vector or access.lane_bytes is None:
+        return False
+    consecutive_bytes = access.allowed["contiguity"] * access.lane_bytes // access.vector
+    return access.sector_share < GOOD_SHARE and consecutive_bytes < GOOD_SHARE * SECTOR_BYTES
+
+
+def _short_row(case: Case, access: AccessRow) -> int:
+    """Return the size of the block along consecutive addresses, if a larger one helps; otherwise 0."""
+    if access.layout is None or access.dimension is None or not is_apart(access):
+        return 0
+    size = case.layouts.layouts[access.layout].shape[access.dimension]
+    return size if 1 < size == access.allowed["contiguity"] else 0

@@ -1,0 +1,184 @@
+"""Test the findings about loops with matrix products: their advice, if followed, has the promised effect."""
+
+import json
+
+import pytest
+from tritons import TRITONS
+
+from explorer.analysis.assembly.matrix_loops import matrix_loops
+from explorer.examples import find_example
+from explorer.queries import findings
+
+PRODUCT = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def product(a, b, c, index, M, N, K, am, bk, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in tl.range(0, K, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * am + rk[None, :])
+        y = tl.load(b + rk[:, None] * bk + rn[None, :])
+        acc = tl.dot(x, y, acc)
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=rm[:, None] < M)
+
+a = torch.empty((4096, 4096), device="cuda", dtype=torch.float16)
+b = torch.empty((4096, 4096), device="cuda", dtype=torch.float16)
+c = torch.empty((4096, 4096), device="cuda")
+index = torch.empty(4096, device="cuda", dtype=torch.int32)
+grid = lambda meta: (4096 // meta["BM"], 4096 // meta["BN"])
+product[grid](a, b, c, index, 4096, 4096, 4096, a.stride(0), b.stride(0), BM=128, BN=128, BK=64)
+"""
+#: Changes of PRODUCT.
+ALONG_K = {
+    "rk[None, :])": "rk[None, :], mask=rk[None, :] < K, other=0.0)",
+    "rn[None, :])\n        acc": "rn[None, :], mask=rk[:, None] < K, other=0.0)\n        acc",
+}
+IN_64_BITS = {"rm[:, None] * am": "rm[:, None].to(tl.int64) * am", " * bk": ".to(tl.int64) * bk"}
+#: The advice for offsets of 64 bits: the start of the block is added before the loop.
+IN_32_BITS = {
+    "    for k": "    a += tl.program_id(0).to(tl.int64) * BM * am\n    rows = tl.arange(0, BM)\n    for k",
+    "rm[:, None].to(tl.int64) * am": "rows[:, None] * am",
+    "rk[:, None].to(tl.int64) * bk": "rk[:, None] * bk",
+}
+COMBINED = {
+    "mask=rk[None, :] < K": "mask=(rm[:, None] < M) & (rk[None, :] < K)",
+    "mask=rk[:, None] < K": "mask=(rk[:, None] < K) & (rn[None, :] < N)",
+}
+#: Pointers that the loop carries.
+STEPS = {
+    "    for k": """    rk = tl.arange(0, BK)
+    x_pointers = a + rm[:, None] * am + rk[None, :]
+    y_pointers = b + rk[:, None] * bk + rn[None, :]
+    for k""",
+    "a + rm[:, None] * am + rk[None, :])\n": "x_pointers)\n        x_pointers += BK\n",
+    "b + rk[:, None] * bk + rn[None, :])\n": "y_pointers)\n        y_pointers += BK * bk\n",
+}
+#: The advice to use descriptors, which the launch or the kernel makes.
+LOADS = {
+    "tl.load(a + rm[:, None] * am + rk[None, :])": "a.load([tl.program_id(0) * BM, k])",
+    "tl.load(b + rk[:, None] * bk + rn[None, :])": "b.load([k, tl.program_id(1) * BN])",
+}
+DESCRIPTORS = {
+    "of the launch": {
+        **LOADS,
+        "import torch\n": "import torch\nfrom triton.tools.tensor_descriptor import TensorDescriptor\n",
+        "](a, b": "](TensorDescriptor.from_tensor(a, [128, 64]), TensorDescriptor.from_tensor(b, [64, 128])",
+    },
+    "of the kernel": {
+        **LOADS,
+        "    for k": """    a = tl.make_tensor_descriptor(a, (M, K), (am, 1), (BM, BK))
+    b = tl.make_tensor_descriptor(b, (K, N), (bk, 1), (BK, BN))
+    for k""",
+    },
+}
+#: Changes after which no descriptor can load a block of the kernel.
+IRREGULAR = {
+    "rows of an index": {
+        "        x = ": "        rk = tl.load(index + rk)\n        x = ",
+    },
+    "remainder": {"rk = k + tl.arange(0, BK)": "rk = (k + tl.arange(0, BK)) % K"},
+    "stride": {"a.stride(0), b.stride(0)": "4095, 4095"},
+    "columns apart": {
+        "+ rk[None, :]": "+ rk[None, :] * 2",
+        "+ rn[None, :])\n        acc": "+ rn[None, :] * 2)\n        acc",
+    },
+    "stride of a turn": {"* am": "* (am + k // BK * 64)", "* bk": "* (bk + k // BK * 64)"},
+}
+
+
+def changed(*changes):
+    source = PRODUCT
+    for old, new in (each for one in changes for each in one.items()):
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+@pytest.fixture
+def find(query_service, compile_source):
+    def find(source, rule, target="cuda:90", triton=None):
+        record = compile_source(source, target, triton)
+        assert record.status == "complete", record.result.error_messages
+        answer = json.loads(query_service.answer(findings.QUERY, (record,), {}))
+        return [each for each in answer["findings"] if each["rule"] == rule]
+
+    return find
+
+
+@pytest.fixture
+def instructions(compile_source):
+    """Count the instructions of a turn of the loop."""
+
+    def instructions(source, triton=None):
+        record = compile_source(source, triton=triton)
+        (loop,) = matrix_loops(record.text(record.stage("sass").text), "sass")
+        return len(loop.instructions)
+
+    return instructions
+
+
+@pytest.mark.parametrize(("masks", "triton"), [*[((), each) for each in TRITONS], ((ALONG_K,), TRITONS[0])])
+def test_offsets_of_32_bits_make_a_loop_shorter(find, instructions, masks, triton):
+    before = changed(*masks, IN_64_BITS)
+    (finding,) = find(before, "loop_overhead", triton=triton)
+    total = instructions(before, triton)
+    values = {each["name"]: each["value"] for each in finding["evidence"]}
+    assert values["instructions of a turn"] == total
+    assert values["matrix instructions"] == 8  # of m64n128k16, for 128 × 128 × 64
+    assert finding["text"].startswith(f"Each turn of the loop has {total} instructions: 8 are matrix ")
+    assert finding["cause"].endswith("Each turn computes offsets of loads in 64 bits.")
+    assert finding["source_line"] in (12, 13)
+    assert finding["severity"] == "warning"
+    after = changed(*masks, IN_64_BITS, IN_32_BITS)
+    assert "warning" not in {each["severity"] for each in find(after, "loop_overhead", triton=triton)}
+    assert instructions(after, triton) < total
+
+
+def test_many_integer_instructions_without_a_known_cause_are_a_note(find):
+    (finding,) = find(changed(ALONG_K, COMBINED), "loop_overhead")
+    assert (finding["severity"], finding["advice"]) == ("note", "")
+    assert "lines " in finding["cause"]
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "cuda:80"])
+@pytest.mark.parametrize("example", ["matmul", "matmul_persistent", "flash_attention"])
+def test_good_loops_are_no_finding(find, example, target):
+    assert find(find_example(example).source, "loop_overhead", target) == []
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.parametrize("place", DESCRIPTORS)
+def test_a_descriptor_makes_the_loop_shorter(find, instructions, compile_source, place, triton):
+    found = find(changed(), "descriptors", triton=triton)
+    assert [(each["source_line"], each["severity"]) for each in found] == [(12, "note"), (13, "note")]
+    assert "128×64 `f16`" in found[0]["text"]
+    after = changed(DESCRIPTORS[place])
+    record = compile_source(after, triton=triton)
+    assert "ttng.async_tma_copy_global_to_local" in record.text(record.stage("ttgir").text)
+    assert find(after, "descriptors", triton=triton) == []
+    assert instructions(after, triton) < instructions(changed(), triton)
+
+
+@pytest.mark.parametrize(
+    "changes", [(ALONG_K,), (ALONG_K, COMBINED), (STEPS,)], ids=["mask", "masks", "steps"]
+)
+def test_a_descriptor_can_load_a_block_with_bounds_or_pointers_that_move(find, changes):
+    assert len(find(changed(*changes), "descriptors")) == 2
+
+
+@pytest.mark.parametrize("name", IRREGULAR)
+def test_no_descriptor_is_proposed_for_other_blocks(find, name):
+    assert find(changed(IRREGULAR[name]), "descriptors") == []
+
+
+def test_no_descriptor_is_proposed_without_a_copy_engine_or_for_other_masks(find):
+    assert find(changed(), "descriptors", "cuda:80") == []
+    triangle = {"rk[None, :])": "rk[None, :], mask=rm[:, None] > rk[None, :], other=0.0)"}
+    assert [each["source_line"] for each in find(changed(triangle), "descriptors")] == [13]
+    ones = {"rk[None, :])": "rk[None, :], mask=rk[None, :] < K, other=1.0)"}
+    assert [each["source_line"] for each in find(changed(ones), "descriptors")] == [13]
