@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import larger_blocks
+from explorer.queries.findings.changes import change_of, larger_blocks
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
+from explorer.queries.findings.multiples import UNKNOWN, known_multiples
 from explorer.queries.layout_accesses import AccessRow
-from explorer.queries.why_facts import code, listed
+from explorer.queries.why_facts import code
 
 TITLE = "Sectors of memory that are used"
 #: Accesses that use a larger share of their sectors are no finding.
@@ -48,6 +49,10 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
     """Propose consecutive elements for each program, or a larger block where it is too narrow."""
+    if access.limit != "layout":
+        yield from known_multiples(case, [access])
+    if access.limit in UNKNOWN:
+        return
     if access.allowed.get("contiguity", 0) > 1:
         yield from larger_blocks(case)
         return
@@ -59,13 +64,15 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
             if isinstance(each.value, int) and not isinstance(each.value, bool)
         }
         for text, edits in case.editable.in_blocks(case.record.kernel or "", counts, specialized.grid):
-            lines = listed([str(each.line) for each in edits])
-            yield Change(f"Line{'s' * (len(edits) > 1)} {lines}: `{text}`", edits=tuple(edits))
+            yield change_of(edits, code(text))
 
 
 def _cause(access: AccessRow) -> tuple[str, str]:
     """Return the cause in the pointer or in the layout, and what changes it."""
     pointer, contiguity = access.pointer, access.allowed.get("contiguity", 0)
+    if access.limit in UNKNOWN:
+        cause, advice = UNKNOWN[access.limit]
+        return cause.format(count=access.allowed[access.limit]), advice
     if pointer is None or contiguity == 1:
         return (
             "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
