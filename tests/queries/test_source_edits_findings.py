@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tritons import TRITONS
 
 from explorer.analysis.source_edits import edited
 from explorer.model import LineEdit, Request
@@ -50,6 +51,16 @@ b = torch.empty((1000, 1000), device="cuda", dtype=torch.float16)
 c = torch.empty((1024, 1024), device="cuda")
 kernel[(16, 15)](a, b, c, 1000, 1000, BM=64, BN=64, BK=64)
 """
+OFFSETS = f"""{HEAD}@triton.jit
+def kernel(x, out, stride, BM: tl.constexpr, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.arange(0, BLOCK)
+    values = tl.load(x + rows[:, None] * stride + columns[None, :] * 2)
+    tl.store(out + rows[:, None] * BLOCK + columns[None, :], values)
+
+x = torch.empty((1 << 17, 1 << 15), device="cuda", dtype=torch.float16)
+kernel[(1 << 13,)](x, x, 1 << 15, BM=16, BLOCK=64)
+"""
 #: A rule, a source, and the changes that remove its first finding. Other changes do not suffice.
 CASES = {
     "a row": (
@@ -89,6 +100,13 @@ CASES = {
             "Line 8: promise that `n` is a multiple of 4 and `stride` is a multiple of 4 in every launch",
         ],
     ),
+    "a product of two in a line": (
+        "index_overflow",
+        OFFSETS,
+        [
+            "Line 9: `values = tl.load(x + rows[:, None].to(tl.int64) * stride + columns[None, :] * 2)`",
+        ],
+    ),
     "a loop": (
         "pipelining",
         PRODUCT,
@@ -101,11 +119,10 @@ CASES = {
 }
 
 
-@pytest.fixture(params=["newest", "oldest"])
+@pytest.fixture(params=TRITONS)
 def compiled(services, request):
-    """Compile a source with the newest or the oldest Triton."""
-    version = services.versions[0 if request.param == "newest" else -1]
-    return lambda source: services.queue.complete(Request(source, "cuda:90", version))
+    """Compile a source with each Triton."""
+    return lambda source: services.queue.complete(Request(source, "cuda:90", request.param))
 
 
 @pytest.fixture
