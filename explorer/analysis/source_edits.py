@@ -1,7 +1,7 @@
 """Changes of single lines of a Python source, which keep its other text as it is.
 
-In: the source and a place that the compiler names. Out: the line as it becomes, or None if the source has
-nothing there that the change fits.
+In: the source, and a place that the compiler names or a name of the kernel. Out: the lines as they become;
+none if the source has nothing there that the change fits.
 """
 
 from __future__ import annotations
@@ -10,22 +10,16 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
+from explorer.analysis.python_loops import PythonSource
 from explorer.model import LineEdit
-from explorer.model.python_source import parse
 
 _LANGUAGE = "triton.language"
+#: A line, a range of its bytes, and the text that takes their place.
+_Replacement = tuple[int, int, int, str]
 
 
-class EditableSource:
-    """The syntax tree of a source, and its lines."""
-
-    def __init__(self, source: str) -> None:
-        #: The lines as UTF-8, whose bytes the positions of nodes count.
-        self._lines = [line.encode("utf-8", "replace") for line in source.split("\n")]
-        try:
-            self._nodes = list(ast.walk(parse(source)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self._nodes = []
+class EditableSource(PythonSource):
+    """The syntax tree of a source whose lines can change."""
 
     def with_stages(self, line: int, count: int) -> LineEdit | None:
         """Give the loop at `line` a number of pipeline stages: `tl.range(…, num_stages=count)`."""
@@ -50,7 +44,7 @@ class EditableSource:
         """Convert the left operand of the operation at a position (from 1) to 64 bits.
 
         Of the operations that begin there, it is the innermost product, otherwise the innermost sum. If none
-        begins there, it is the only product of the line.
+        begins there, it is the operation whose right operand does, otherwise the only product of the line.
         """
         operations = [
             node
@@ -61,7 +55,9 @@ class EditableSource:
         ]
         found = [each for each in operations if each.col_offset + 1 == column]
         if not found:
-            # Triton 3.6 gives an operation the position of its last operand.
+            # Triton 3.6 gives an operation the position of its last operand, from 0.
+            found = [each for each in operations if each.right.col_offset == column]
+        if not found:
             found = [each for each in operations if isinstance(each.op, ast.Mult)]
             if len(found) > 1:
                 return None
@@ -114,11 +110,11 @@ class EditableSource:
         All offsets together stay the same, but not the offsets of one program. Yield each new expression with
         all lines that have it.
         """
-        function = next((n for n in self._nodes if isinstance(n, ast.FunctionDef) and n.name == kernel), None)
+        function = self._function(kernel)
         if function is None:
             return
         names = _Names(function, counts, grid)
-        found: dict[str, dict[int, list[tuple[int, int]]]] = {}
+        found: dict[str, list[_Replacement]] = {}
         for node in ast.walk(function):
             for index, product in _sums(node):
                 text = names.in_blocks(index, product)
@@ -126,20 +122,76 @@ class EditableSource:
                 end = max(index.end_col_offset or 0, product.end_col_offset or 0)
                 is_in_line = index.lineno == product.lineno == index.end_lineno == product.end_lineno
                 if text and is_in_line and _is_balanced(self._lines[index.lineno - 1][start:end]):
-                    found.setdefault(text, {}).setdefault(index.lineno, []).append((start, end))
+                    found.setdefault(text, []).append((index.lineno, start, end, text))
         for text, places in found.items():
-            edits = []
-            for line, ranges in sorted(places.items()):
-                changed = self._lines[line - 1]
-                for start, end in sorted(ranges, reverse=True):
-                    changed = changed[:start] + text.encode() + changed[end:]
-                edits.append(LineEdit(line, changed.decode("utf-8", "replace")))
-            yield text, edits
+            yield text, self._changed(places)
+
+    def as_constants(self, kernel: str, names: Collection[str]) -> list[LineEdit]:
+        """Make arguments of a kernel constants of the compiler: `n: tl.constexpr`.
+
+        Return none if an argument is not there or is in `do_not_specialize`.
+        """
+        function, language = self._function(kernel), self._language()
+        if function is None or not language:
+            return []
+        kept = {
+            each.value
+            for decorator in function.decorator_list
+            for keyword in getattr(decorator, "keywords", ())
+            if str(keyword.arg).startswith("do_not_specialize")
+            for each in ast.walk(keyword.value)
+            if isinstance(each, ast.Constant)
+        }
+        found = [
+            (each.lineno, each.col_offset, each.end_col_offset or 0, f"{each.arg}: {language}.constexpr")
+            for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+            if each.arg in names and each.arg not in kept and each.lineno == each.end_lineno
+        ]
+        return self._changed(found) if len(found) == len(names) else []
+
+    def with_multiples(self, kernel: str, multiples: Mapping[str, int]) -> list[LineEdit]:
+        """Tell the compiler what arguments of a kernel are multiples of, such as n of 8.
+
+        `i * n` becomes `tl.multiple_of(i * n, 8)`. In a comparison or as a divisor, n becomes `n // 8 * 8`,
+        which has the same value: the compiler ignores a hint about an argument itself.
+        """
+        function, language = self._function(kernel), self._language()
+        if function is None or not language:
+            return []
+        set_again = {
+            each.id
+            for each in ast.walk(function)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+        known = {name: multiple for name, multiple in multiples.items() if name not in set_again}
+        rounding = _Rounding(known, language)
+        return self._changed(found for each in function.body for found in rounding.of(each))
+
+    def in_fp32(self, kernel: str) -> list[LineEdit]:
+        """Replace `tl.float64` by `tl.float32` in a kernel."""
+        function, language = self._function(kernel), self._language()
+        return self._changed(
+            (each.lineno, each.col_offset, each.end_col_offset or 0, f"{language}.float32")
+            for each in (ast.walk(function) if function else ())
+            if isinstance(each, ast.Attribute) and ast.unparse(each) == f"{language}.float64"
+        )
 
     def _replaced(self, line: int, start: int, end: int, text: str) -> LineEdit:
         """Return a line with other text in place of a range of bytes."""
-        old = self._lines[line - 1]
-        return LineEdit(line, (old[:start] + text.encode() + old[end:]).decode("utf-8", "replace"))
+        (edit,) = self._changed([(line, start, end, text)])
+        return edit
+
+    def _changed(self, replacements: Iterable[_Replacement]) -> list[LineEdit]:
+        """Return the lines with other texts in place of ranges that do not overlap."""
+        changed: dict[int, bytes] = {}
+        for line, start, end, text in sorted(replacements, reverse=True):
+            old = changed.get(line, self._lines[line - 1])
+            changed[line] = old[:start] + text.encode() + old[end:]
+        return [LineEdit(line, text.decode("utf-8", "replace")) for line, text in sorted(changed.items())]
+
+    def _function(self, name: str) -> ast.FunctionDef | None:
+        found = (each for each in self._nodes if isinstance(each, ast.FunctionDef) and each.name == name)
+        return next(found, None)
 
     def _language(self) -> str:
         """Return the name of `triton.language` in the source; "" if it has none."""
@@ -153,6 +205,49 @@ class EditableSource:
                     if each.name == "language":
                         return each.asname or "language"
         return ""
+
+
+class _Rounding:
+    """Where the compiler must know what names are multiples of."""
+
+    def __init__(self, multiples: Mapping[str, int], language: str) -> None:
+        self._multiples = multiples
+        self._language = language
+
+    def of(self, node: ast.AST) -> Iterator[_Replacement]:
+        """Yield the replacements in a node."""
+        children: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        match node:
+            case ast.Call() if _is_call(node, "multiple_of"):
+                return
+            case ast.BinOp(op=ast.Mult()) if found := self._known(node.left) or self._known(node.right):
+                values = ", ".join([str(found)] * (rank := _rank(node)))
+                yield node.lineno, node.col_offset, node.col_offset, f"{self._language}.multiple_of("
+                end = node.end_col_offset or 0
+                yield node.end_lineno or 0, end, end, f", ({values}))" if rank > 1 else f", {values})"
+                # One hint for a product of several factors.
+                children = [each for each in (node.left, node.right) if not _is_product(each)]
+            case ast.BinOp(op=ast.FloorDiv() | ast.Mod(), right=ast.Name() as divisor):
+                yield from self._rounded(divisor, "({})")
+                children = [node.left]
+            case ast.Compare():
+                terms = [term for each in (node.left, *node.comparators) for term in _terms(each)]
+                for term in terms:
+                    yield from self._rounded(term, "{}")
+                children = terms
+            case ast.If() | ast.While():
+                children = [*node.body, *node.orelse]
+        for each in children:
+            yield from self.of(each)
+
+    def _rounded(self, node: ast.expr, form: str) -> Iterator[_Replacement]:
+        if (found := self._known(node)) and isinstance(node, ast.Name):
+            text = form.format(f"{node.id} // {found} * {found}")
+            yield node.lineno, node.col_offset, node.end_col_offset or 0, text
+
+    def _known(self, node: ast.expr) -> int:
+        """Return what a name is a multiple of; 0: not known."""
+        return self._multiples.get(node.id, 0) if isinstance(node, ast.Name) else 0
 
 
 class _Names:
@@ -218,6 +313,28 @@ def _sums(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
             first = first.right
         yield first, node.right
         yield node.right, first
+
+
+def _terms(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the terms of a sum or difference."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        yield from _terms(node.left)
+        yield from _terms(node.right)
+    else:
+        yield node
+
+
+def _rank(node: ast.expr) -> int:
+    """Return the number of dimensions that an expression shows; 1 if it shows none."""
+    if isinstance(node, ast.BinOp):
+        return max(_rank(node.left), _rank(node.right))
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+        return len(node.slice.elts)
+    return 1
+
+
+def _is_product(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
 
 
 def _is_balanced(text: bytes) -> bool:

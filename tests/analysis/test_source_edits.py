@@ -44,6 +44,7 @@ def test_a_loop_over_several_lines_is_left_alone():
         ("a * b * n", 1, "a.to(tl.int64) * b * n"),
         ("x + a * n", 9, "x + a.to(tl.int64) * n"),
         ("a * m + b * n", 5, None),
+        ("a * m + b * n", 12, "a * m + b.to(tl.int64) * n"),
         ("4 * n", 1, None),
         ("a / n", 1, None),
     ],
@@ -101,12 +102,75 @@ def test_equal_offsets_change_together():
     ]
 
 
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        ("def kernel(x, n, N: tl.constexpr):  # é", "def kernel(x, n: tl.constexpr, N: tl.constexpr):  # é"),
+        ("def kernel(x, n: int, *, N):", "def kernel(x, n: tl.constexpr, *, N):"),
+        ("def kernel(x, N, *, n=8):", "def kernel(x, N, *, n: tl.constexpr=8):"),
+        ("def kernel(\n    x,  # é\n    n,  # the length\n):", "    n: tl.constexpr,  # the length"),
+        ("@triton.jit(do_not_specialize=['n'])\ndef kernel(x, n):", None),
+        ("@triton.autotune(configs, key=['n'])\ndef kernel(x, n):", "def kernel(x, n: tl.constexpr):"),
+        ("def kernel(x, m):", None),
+        ("def other(x, n):", None),
+    ],
+)
+def test_an_argument_as_a_constant(head, after):
+    found = EditableSource(f"{HEAD}{head}\n    pass\n").as_constants("kernel", ["n"])
+    assert [each.text for each in found] == ([] if after is None else [after])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tl.load(x + pid * n)  # é", "tl.load(x + tl.multiple_of(pid * n, 8))  # é"),
+        ("y = x + (a + b) * n", "y = x + tl.multiple_of((a + b) * n, 8)"),
+        ("y = n * 2 * pid", "y = tl.multiple_of(n * 2, 8) * pid"),
+        ("y = pid * n * m", "y = tl.multiple_of(pid * n * m, 4)"),
+        ("y = rows[:, None] * n + i", "y = tl.multiple_of(rows[:, None] * n, (8, 8)) + i"),
+        ("y = é + n * rows[None, :, None]", "y = é + tl.multiple_of(n * rows[None, :, None], (8, 8, 8))"),
+        ("mask = i < n", "mask = i < n // 8 * 8"),
+        ("mask = (i < n) & (j[:, None] < n)", "mask = (i < n // 8 * 8) & (j[:, None] < n // 8 * 8)"),
+        ("mask = i < n - k", "mask = i < n // 8 * 8 - k"),
+        ("mask = i < k * n", "mask = i < tl.multiple_of(k * n, 8)"),
+        ("mask = 0 <= i < n", "mask = 0 <= i < n // 8 * 8"),
+        ("y = i // n + i % n", "y = i // (n // 8 * 8) + i % (n // 8 * 8)"),
+        ("y = tl.multiple_of(pid * n, 8)", None),
+        ("mask = i < n // 8 * 8", None),
+        ("y = i + n", None),
+        ("y = f(n)", None),
+        ("set_again = i < set_again", None),
+    ],
+)
+def test_what_arguments_are_multiples_of(before, after):
+    head = f"{HEAD}def kernel(x, n, m, set_again):\n"
+    found = EditableSource(f"{head}    if pid < n:\n        {before}\n").with_multiples(
+        "kernel", {"n": 8, "m": 4, "set_again": 8}
+    )
+    assert [each.text.strip() for each in found] == ([] if after is None else [after])
+
+
+def test_a_product_of_several_lines_is_a_multiple():
+    source = f"{HEAD}def kernel(x, n):\n    y = (pid  # é\n         * n)\n"
+    found = EditableSource(source).with_multiples("kernel", {"n": 16})
+    assert [each.text for each in found] == ["    y = (tl.multiple_of(pid  # é", "         * n, 16))"]
+
+
+def test_single_precision_in_place_of_double():
+    source = (
+        f"{HEAD}x = tl.float64\ndef kernel(x):\n    y = x.to(tl.float64) + tl.zeros((8,), tl.float64)  # é\n"
+    )
+    found = EditableSource(source).in_fp32("kernel")
+    assert [each.text.strip() for each in found] == ["y = x.to(tl.float32) + tl.zeros((8,), tl.float32)  # é"]
+
+
 @pytest.mark.parametrize("head", ["", "import triton\n", "def f(:\n"])
 def test_a_source_without_the_language_is_left_alone(head):
     source = EditableSource(f"{head}for k in range(K):\n    row * n\n")
     line = head.count("\n") + 1
     assert source.with_stages(line, 3) is None
     assert source.in_64_bits(line + 1, 5) is None
+    assert source.with_multiples("f", {"n": 8}) == source.in_fp32("f") == []
 
 
 @pytest.mark.parametrize(

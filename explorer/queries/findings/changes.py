@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from explorer.analysis.block_sizes import BlockUse
 from explorer.analysis.mlir.texts import tensor_sizes
 from explorer.model import LineEdit
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Change
+from explorer.queries.why_facts import listed
 
 _MOST_STAGES = 5
 _LOOP_STAGES = (3, 4)
@@ -70,6 +71,12 @@ def loop_stages(case: Case, line: int) -> Iterator[Change]:
 def edit_of(edit: LineEdit, *, may_be_faster: bool = True) -> Change:
     """Return the change of a line of the source."""
     return Change(f"Line {edit.line}: `{edit.text.strip()}`", edits=(edit,), may_be_faster=may_be_faster)
+
+
+def change_of(edits: Sequence[LineEdit], words: str) -> Change:
+    """Return the change of lines of the source, which `words` describe."""
+    lines = listed([str(each.line) for each in edits])
+    return Change(f"Line{'s' * (len(edits) > 1)} {lines}: {words}", edits=tuple(edits))
 
 
 def _block_sizes(case: Case) -> dict[str, tuple[int, BlockUse]]:

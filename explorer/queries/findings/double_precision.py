@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from explorer.analysis.mlir.texts import has_fp64_pointers, operations_in_fp64
 from explorer.queries.findings.case import Case
+from explorer.queries.findings.changes import change_of
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.why_facts import code, counted
 
@@ -21,14 +22,16 @@ def find(case: Case) -> Iterator[Finding]:
         return
     number, operation = found[0]
     line = case.source_line(number)
+    edits = case.editable.in_fp32(case.record.kernel or "")
     yield Finding(
         rule="double_precision",
         severity="warning",
         text=f"{code(operation)} computes in fp64, although no argument has this type.",
         evidence=(Value("operations in fp64", len(found), "", "observed"),),
         cause=f"TTGIR has {counted(len(found), 'operation')} with values of 64 bits.",
-        advice="Convert the value with `.to(tl.float32)`, or pass the constant as `tl.constexpr`.",
+        advice="Use `tl.float32` in place of `tl.float64`, or convert the value with `.to(tl.float32)`.",
         source_line=line,
         ttgir_line=number,
         lines=case.machine_lines([line]),
+        changes=(change_of(edits, "`tl.float32` in place of `tl.float64`"),) if edits else (),
     )

@@ -8,17 +8,25 @@ from collections.abc import Iterator
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import fewer_warps, larger_blocks
 from explorer.queries.findings.finding import Finding, Value
+from explorer.queries.findings.multiples import UNKNOWN, known_multiples
 from explorer.queries.findings.sectors import is_apart
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code, counted
 
 TITLE = "Width of accesses to global memory"
 _WIDEST_BYTES = 16
-_CAUSES = {
-    "layout": "The layout gives a thread {count} consecutive elements.",
-    "contiguity": "The compiler can prove only {count} consecutive addresses.",
-    "divisibility": "The compiler can prove only that the address is a multiple of {count} elements.",
-    "mask": "The compiler can prove only that the mask is equal for {count} consecutive elements.",
+#: The cause and the advice for each limit of the width.
+_LIMITS = {
+    "layout": (
+        "The layout gives a thread {count} consecutive elements.",
+        "Use fewer warps or a larger block, so that a thread has more consecutive elements.",
+    ),
+    "contiguity": (
+        "The compiler can prove only {count} consecutive addresses.",
+        "Compute the innermost offsets from `tl.arange` without a stride, or with a stride of "
+        "`tl.constexpr` 1; `tl.max_contiguous` states what the compiler cannot prove.",
+    ),
+    **UNKNOWN,
 }
 
 
@@ -29,12 +37,13 @@ def find(case: Case) -> Iterator[Finding]:
         if (
             each.lane_bytes is None
             or each.lane_bytes >= min(_WIDEST_BYTES, held)
-            or each.limit not in _CAUSES
+            or each.limit not in _LIMITS
             or is_apart(each)
         ):
             continue
         count = each.allowed.get(each.limit, 1)
         line = case.source_line(each.line)
+        cause, advice = _LIMITS[each.limit]
         yield Finding(
             rule="narrow_accesses",
             severity="warning",
@@ -44,24 +53,19 @@ def find(case: Case) -> Iterator[Finding]:
                 Value("bytes of a lane at once", each.lane_bytes, "B", "modelled"),
                 Value("bytes that a thread moves", held, "B", "modelled"),
             ),
-            cause=_CAUSES[each.limit].format(count=count),
-            advice=_ADVICE[each.limit],
+            cause=cause.format(count=count),
+            advice=advice,
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
-            changes=(*fewer_warps(case), *larger_blocks(case)) if each.limit == "layout" else (),
+            changes=(
+                (*fewer_warps(case), *larger_blocks(case))
+                if each.limit == "layout"
+                else tuple(known_multiples(case, [each]))
+            ),
             tour="layouts",
             terms=("vector-width",),
         )
-
-
-_ADVICE = {
-    "layout": "Use fewer warps or a larger block, so that a thread has more consecutive elements.",
-    "contiguity": "Compute the innermost offsets from `tl.arange` without a stride, or with a stride of "
-    "`tl.constexpr` 1; `tl.max_contiguous` states what the compiler cannot prove.",
-    "divisibility": "Pass strides and offsets that are divisible by 16, or state it with `tl.multiple_of`.",
-    "mask": "Use a bound that is divisible by 16, or leave the mask out where the block is always full.",
-}
 
 
 def _held_bytes(case: Case, access: AccessRow) -> int:

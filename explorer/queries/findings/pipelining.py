@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.changes import loop_stages, stages
 from explorer.queries.findings.finding import Finding, Value
+from explorer.queries.findings.multiples import UNKNOWN, known_multiples
+from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.schedule import ScheduledLoop
 
 TITLE = "Loops that are not pipelined"
 #: Measured on an H200: with more warps, other warps hide the waiting of a loop without a matrix product.
 _FEW_WARPS = 0.25
+#: The compiler starts no load ahead whose threads load fewer consecutive bytes.
+_LEAST_BYTES = 4
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -39,6 +43,7 @@ def find(case: Case) -> Iterator[Finding]:
             ttgir_line=ttgir_line,
             changes=(
                 *(stages(case, more=True) if stages_now is not None and stages_now <= 1 else ()),
+                *known_multiples(case, _short_accesses(case, loop, ttgir_line)),
                 *(loop_stages(case, line) if loop.num_stages is None else ()),
             ),
             tour="pipelining",
@@ -56,6 +61,21 @@ def _resident_warps(case: Case) -> float | None:
     if document.waves is not None and not case.has_guesses:
         blocks = min(blocks, document.waves.blocks / document.multiprocessors)
     return document.occupancy.share * blocks / max(1, document.occupancy.blocks_per_multiprocessor)
+
+
+def _short_accesses(case: Case, loop: ScheduledLoop, ttgir_line: int) -> list[AccessRow]:
+    """Return the accesses of a loop that could start ahead if the compiler knew more of their addresses."""
+    if loop.num_stages is None and not loop.has_matrix_product:
+        return []
+    last = dict(case.loops).get(ttgir_line, 0)
+    return [
+        each
+        for each in case.accesses
+        if ttgir_line < each.line < last
+        and each.lane_bytes is not None
+        and each.lane_bytes < _LEAST_BYTES
+        and each.limit in UNKNOWN
+    ]
 
 
 def _ttgir_line(case: Case, innermost: list[ScheduledLoop], index: int) -> int:

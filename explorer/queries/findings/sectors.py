@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import larger_blocks
+from explorer.queries.findings.changes import change_of, larger_blocks
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
+from explorer.queries.findings.multiples import UNKNOWN, known_multiples
 from explorer.queries.layout_accesses import AccessRow
-from explorer.queries.why_facts import code, listed
+from explorer.queries.why_facts import code
 
 TITLE = "Sectors of memory that are used"
 #: Accesses that use a larger share of their sectors are no finding.
@@ -47,15 +48,15 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
-    """Propose consecutive elements for each program, or a larger block where its rows are too short."""
+    """Propose larger rows of the block, what the compiler cannot know, or consecutive elements."""
     if size := _short_row(case, access):
         yield from larger_blocks(case, size)
-    if access.allowed.get("contiguity", 0) > 1:
+    if access.limit != "layout":
+        yield from known_multiples(case, [access])
+    if access.limit in UNKNOWN or access.allowed.get("contiguity", 0) > 1 or case.launch is None:
         return
-    if case.launch is not None:
-        for text, edits in case.editable.in_blocks(case.record.kernel or "", *case.launch):
-            lines = listed([str(each.line) for each in edits])
-            yield Change(f"Line{'s' * (len(edits) > 1)} {lines}: `{text}`", edits=tuple(edits))
+    for text, edits in case.editable.in_blocks(case.record.kernel or "", *case.launch):
+        yield change_of(edits, code(text))
 
 
 def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
@@ -65,6 +66,9 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
             f"The block has only {size} elements along the dimension of consecutive addresses.",
             "Use a larger block along this dimension.",
         )
+    if access.limit in UNKNOWN:
+        cause, advice = UNKNOWN[access.limit]
+        return cause.format(count=access.allowed[access.limit]), advice
     if access.pointer is None or is_apart(access):
         return (
             "Neighboring lanes access addresses that the compiler does not know to be consecutive.",

@@ -1,0 +1,58 @@
+"""The arguments of a kernel that an operation of a module depends on.
+
+In: the text of TTIR or TTGIR, and a line. Out: the names of the arguments that the operands of the operation
+in this line are computed from. A loaded value does not depend on the place that it is loaded from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from explorer.analysis.mlir.operations import Function, Operation, find_operation
+
+_LOADS = ("tt.load", "ttg.local_load")
+
+
+def arguments_behind(text: str, line: int) -> set[str]:
+    """Return the names of the arguments that the operation in a line depends on."""
+    found = find_operation(text, line)
+    if found is None:
+        return set()
+    function, operation = found
+    sources = dict(_sources(function))
+    pending, seen = list(operation.operands), set(operation.operands)
+    while pending:
+        more = [each for each in sources.get(pending.pop(), ()) if each not in seen]
+        seen.update(more)
+        pending += more
+    arguments = function.operation.regions[0].blocks[0].arguments
+    return {each.removeprefix("%") for each in arguments if each in seen}
+
+
+def _sources(function: Function) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each value with the values that it is computed from."""
+    for operation in function.operations:
+        if operation.name == "scf.for":
+            yield from _of_loop(operation)
+        elif operation is not function.operation and operation.name not in _LOADS:
+            inner = (each for region in operation.regions for each in region.operations)
+            operands = (*operation.operands, *(value for each in inner for value in each.operands))
+            for value in (*operation.results, *_block_arguments(operation)):
+                yield value, operands
+
+
+def _of_loop(loop: Operation) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the variables and the results of a loop. What they are multiples of is not decided by its end."""
+    body = loop.regions[0].blocks[0]
+    variable, *carried = body.arguments
+    yield variable, (loop.operands[0], loop.operands[2])
+    yielded = body.operations[-1].operands if body.operations else ()
+    for argument, result, initial, value in zip(carried, loop.results, loop.initial, yielded, strict=False):
+        yield argument, (initial, value)
+        yield result, (initial, value)
+
+
+def _block_arguments(operation: Operation) -> Iterator[str]:
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from block.arguments

@@ -1,0 +1,167 @@
+"""Test the changes that tell the compiler more about arguments: each one removes its finding."""
+
+import json
+
+import pytest
+from tritons import TRITONS
+
+from explorer.analysis.source_edits import edited
+from explorer.model import LineEdit, Request
+from explorer.queries import finding_changes, findings
+
+HEAD = """import torch
+import triton
+import triton.language as tl
+
+"""
+ROWS = f"""{HEAD}@triton.jit
+def kernel(x, out, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offsets = tl.arange(0, BLOCK)  # é
+    mask = offsets < n
+    values = tl.load(x + row * stride + offsets, mask=mask)
+    tl.store(out + row * stride + offsets, values, mask=mask)
+
+x = torch.empty((1024, 1024), device="cuda", dtype=torch.float16)
+kernel[(1024,)](x, x, 1024, 1000, BLOCK=1024)
+"""
+APART = f"""{HEAD}@triton.jit
+def kernel(x, out, n, stride, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + offsets // n * stride + offsets % n)
+    tl.store(out + offsets, values)
+
+x = torch.empty(1 << 20, device="cuda")
+kernel[(512,)](x, x, 24, 40, BLOCK=1024)
+"""
+PRODUCT = f"""{HEAD}@triton.jit
+def kernel(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :], mask=rk[None, :] < K - k, other=0.0)
+        y = tl.load(b + (k + rk)[:, None] * N + rn[None, :], mask=rk[:, None] < K - k, other=0.0)
+        total = tl.dot(x, y, total)
+    tl.store(c + rm[:, None] * N + rn[None, :], total)
+
+a = torch.empty((1024, 1000), device="cuda", dtype=torch.float16)
+b = torch.empty((1000, 1000), device="cuda", dtype=torch.float16)
+c = torch.empty((1024, 1024), device="cuda")
+kernel[(16, 15)](a, b, c, 1000, 1000, BM=64, BN=64, BK=64)
+"""
+OFFSETS = f"""{HEAD}@triton.jit
+def kernel(x, out, stride, BM: tl.constexpr, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.arange(0, BLOCK)
+    values = tl.load(x + rows[:, None] * stride + columns[None, :] * 2)
+    tl.store(out + rows[:, None] * BLOCK + columns[None, :], values)
+
+x = torch.empty((1 << 17, 1 << 15), device="cuda", dtype=torch.float16)
+kernel[(1 << 13,)](x, x, 1 << 15, BM=16, BLOCK=64)
+"""
+#: A rule, a source, and the changes that remove its first finding. Other changes do not suffice.
+CASES = {
+    "a row": (
+        "narrow_accesses",
+        ROWS,
+        [
+            "Line 6: `n` as `tl.constexpr`, which compiles the kernel for each value",
+            "Line 9: promise that `n` is a multiple of 8 in every launch",
+        ],
+    ),
+    "a stride": (
+        "narrow_accesses",
+        ROWS.replace("1024, 1000,", "1000, 992,"),
+        [
+            "Line 6: `stride` as `tl.constexpr`, which compiles the kernel for each value",
+            "Lines 10 and 11: promise that `stride` is a multiple of 8 in every launch",
+        ],
+    ),
+    "a stride that is not specialized": (
+        "narrow_accesses",
+        ROWS.replace("triton.jit", "triton.jit(do_not_specialize=['stride'])").replace("1000,", "1008,"),
+        ["Lines 10 and 11: promise that `stride` is a multiple of 8 in every launch"],
+    ),
+    "a bound of elements of 32 bits": (
+        "sectors",
+        ROWS.replace(", dtype=torch.float16", "").replace("1024, 1000,", "1024, 1020,"),
+        [
+            "Line 6: `n` as `tl.constexpr`, which compiles the kernel for each value",
+            "Line 9: promise that `n` is a multiple of 4 in every launch",
+        ],
+    ),
+    "a divisor": (
+        "sectors",
+        APART,
+        [
+            "Line 6: `n` and `stride` as `tl.constexpr`, which compiles the kernel for each value",
+            "Line 8: promise that `n` is a multiple of 4 and `stride` is a multiple of 4 in every launch",
+        ],
+    ),
+    "a product of two in a line": (
+        "index_overflow",
+        OFFSETS,
+        [
+            "Line 9: `values = tl.load(x + rows[:, None].to(tl.int64) * stride + columns[None, :] * 2)`",
+        ],
+    ),
+    "a loop": (
+        "pipelining",
+        PRODUCT,
+        [
+            "Line 6: `N` and `K` as `tl.constexpr`, which compiles the kernel for each value",
+            "Lines 12, 13 and 15: promise that `N` is a multiple of 8 and `K` is a multiple of 8 "
+            "in every launch",
+        ],
+    ),
+}
+
+
+@pytest.fixture(params=TRITONS)
+def compiled(services, request):
+    """Compile a source with each Triton."""
+    return lambda source: services.queue.complete(Request(source, "cuda:90", request.param))
+
+
+@pytest.fixture
+def found(query_service, compiled):
+    """Return the findings of a source."""
+    return lambda source: json.loads(query_service.answer(findings.QUERY, (compiled(source),), {}))[
+        "findings"
+    ]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_changes_that_tell_the_compiler_more_remove_the_finding(query_service, compiled, found, case):
+    rule, source, expected = CASES[case]
+    finding = next(each for each in found(source) if each["rule"] == rule)
+    proven = []
+    for change in finding["changes"]:
+        lines = edited(source, [LineEdit(each["line"], each["text"]) for each in change["edits"]])
+        answer = query_service.answer(finding_changes.QUERY, (compiled(source), compiled(lines)), {})
+        document = json.loads(answer)
+        vanished = [(each["rule"], each["source_line"]) for each in document["vanished"]]
+        if (rule, finding["source_line"]) in vanished and not document["is_worse"]:
+            proven.append(change["text"])
+    assert proven == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ROWS.replace("1024, 1000,", "1024, 1001,"),
+        ROWS[: ROWS.index("\nx = ")],
+    ],
+    ids=["the value is no multiple", "no launch"],
+)
+def test_no_promise_that_does_not_hold(found, source):
+    narrow = [each for each in found(source) if each["rule"] == "narrow_accesses"]
+    assert not [each for finding in narrow for each in finding["changes"] if each["edits"]]
+
+
+def test_the_cause_of_sectors_is_the_mask(found):
+    source = CASES["a bound of elements of 32 bits"][1]
+    sectors = next(each for each in found(source) if each["rule"] == "sectors")
+    assert sectors["cause"].startswith("The compiler can prove only that the mask is equal for 1 ")
