@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import AsyncGenerator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
