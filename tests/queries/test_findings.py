@@ -243,6 +243,7 @@ def test_a_division_of_64_bits_has_its_instructions_its_cause_and_its_rank(find)
     argument = {".to(tl.int64) * BLOCK": " * BLOCK", "columns, BLOCK": "columns: tl.int64, BLOCK"}
     assert {each["cause"] for each in divisions(argument)} == {"`columns` is an argument of 64 bits."}
     assert divisions({"// columns": "// 1000", "% columns": "% 1000"}) == []
+    assert divisions({"column * rows + row": "row * columns + column"}) == []
     large = {
         "(1024, 1000)": "(1 << 22, 1000)",
         "[(1000,)]": "[(1000 << 12,)]",

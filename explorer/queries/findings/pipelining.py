@@ -33,7 +33,7 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="pipelining",
             severity="warning",
-            text="The loop waits for its own loads: no iteration starts ahead.",
+            text=f"The loop waits for its own loads: none of its {loop.loads:,} starts a turn ahead.",
             evidence=(
                 *(() if stages_now is None else (Value("num_stages", stages_now, "", "observed"),)),
                 *(() if warps is None else (Value("warps that are there", warps, "%", "modelled"),)),

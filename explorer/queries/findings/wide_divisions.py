@@ -20,13 +20,15 @@ def find(case: Case) -> Iterator[Finding]:
     found = sorted(wide_divisions(case.ttgir, case.launch), key=lambda each: case.source_line(each.line))
     for line, group in groupby(found, lambda each: case.source_line(each.line)):
         divisions = [each for each in group if not each.needs_64_bits]
-        if line and divisions:
-            yield _finding(case, line, divisions)
+        lines = case.machine_lines([line])
+        # The compiler removes divisions whose results cancel out.
+        if divisions and (lines or not case.machine_code):
+            yield _finding(case, line, divisions, lines)
 
 
-def _finding(case: Case, line: int, divisions: list[WideDivision]) -> Finding:
-    first = divisions[0]
-    lines = case.machine_lines([line])
+def _finding(
+    case: Case, line: int, divisions: list[WideDivision], lines: tuple[tuple[int, int], ...]
+) -> Finding:
     instructions, total = _instructions(case, lines)
     largest = [each.largest for each in divisions if each.largest]
     is_narrow = len(largest) == len(divisions)
@@ -54,7 +56,7 @@ def _finding(case: Case, line: int, divisions: list[WideDivision]) -> Finding:
         advice=("Divide" if is_narrow else "If the numbers fit into 32 bits, divide")
         + " in 32 bits, and convert the result: `(a.to(tl.int32) // b.to(tl.int32)).to(tl.int64)`.",
         source_line=line,
-        ttgir_line=first.line,
+        ttgir_line=divisions[0].line,
         lines=lines,
         cost=Cost(instructions / total, "instructions", "observed") if instructions else None,
         changes=() if edit is None else (edit_of(edit),),
