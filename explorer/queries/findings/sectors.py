@@ -51,10 +51,9 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
     """Propose consecutive elements for each program, or a larger block where it is too narrow."""
     if access.limit != "layout":
         yield from known_multiples(case, [access])
-    if access.limit in UNKNOWN:
-        return
     if access.allowed.get("contiguity", 0) > 1:
-        yield from larger_blocks(case)
+        if access.limit not in UNKNOWN:
+            yield from larger_blocks(case)
         return
     specialized = case.result.specialized
     if specialized is not None and specialized.grid is not None and not case.has_guesses:
@@ -70,14 +69,14 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
 def _cause(access: AccessRow) -> tuple[str, str]:
     """Return the cause in the pointer or in the layout, and what changes it."""
     pointer, contiguity = access.pointer, access.allowed.get("contiguity", 0)
-    if access.limit in UNKNOWN:
-        cause, advice = UNKNOWN[access.limit]
-        return cause.format(count=access.allowed[access.limit]), advice
     if pointer is None or contiguity == 1:
         return (
             "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
             "Make the dimension with a stride of 1 the innermost dimension of the block.",
         )
+    if access.limit in UNKNOWN:
+        cause, advice = UNKNOWN[access.limit]
+        return cause.format(count=access.allowed[access.limit]), advice
     return (
         f"The layout gives the lanes of a warp only {contiguity} consecutive elements.",
         "Exchange the dimensions of the block, so that the lanes follow the consecutive addresses.",
