@@ -53,7 +53,7 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
         yield from larger_blocks(case, size)
     if access.limit != "layout":
         yield from known_multiples(case, [access])
-    if access.limit in UNKNOWN or access.allowed.get("contiguity", 0) > 1 or case.launch is None:
+    if access.allowed.get("contiguity", 0) > 1 or case.launch is None:
         return
     for text, edits in case.editable.in_blocks(case.record.kernel or "", *case.launch):
         yield change_of(edits, code(text))
@@ -66,14 +66,14 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
             f"The block has only {size} elements along the dimension of consecutive addresses.",
             "Use a larger block along this dimension.",
         )
-    if access.limit in UNKNOWN:
-        cause, advice = UNKNOWN[access.limit]
-        return cause.format(count=access.allowed[access.limit]), advice
     if access.pointer is None or is_apart(access):
         return (
             "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
             "Make the dimension with a stride of 1 the innermost dimension of the block.",
         )
+    if access.limit in UNKNOWN:
+        cause, advice = UNKNOWN[access.limit]
+        return cause.format(count=access.allowed[access.limit]), advice
     return (
         f"The layout gives the lanes of a warp only {access.allowed['contiguity']} consecutive elements.",
         "Exchange the dimensions of the block, so that the lanes follow the consecutive addresses.",
