@@ -52,7 +52,7 @@ class Figure(msgspec.Struct, frozen=True):
 class Improvement(msgspec.Struct, frozen=True):
     """The result of a search. `compilation` is the kernel with the taken changes.
 
-    `options` and `constants` are those of the taken changes, and `diff` has the changed lines of the source.
+    The taken changes set `options` and `constants`, and `diff` has the changed lines of the source.
     The times are the medians on a GPU, before and after; null: not measured. `is_complete`: no change is left
     to try.
     """

@@ -136,7 +136,7 @@ def test_a_change_that_changes_the_results_is_not_offered(visitor: Visitor) -> N
 
 
 @pytest.mark.nightly
-def test_a_change_of_the_source_is_applied_and_undone(visitor: Visitor) -> None:
+def test_the_link_of_a_kernel_keeps_its_trials_and_a_change_is_undone(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=findings")
     wait_for_result(page)
@@ -145,11 +145,35 @@ def test_a_change_of_the_source_is_applied_and_undone(visitor: Visitor) -> None:
     expect(pane).to_contain_text("no iteration starts ahead", timeout=60_000)
     pane.get_by_role("button", name="Try all").click()
     row = pane.locator(".finding-trials .is-proven").filter(has_text="num_stages=3")
-    row.get_by_role("button", name="Apply").click(timeout=120_000)
+    expect(row).to_contain_text("same results", timeout=120_000)
+    with page.expect_request(re.compile("/trials$")) as request:
+        page.reload()
+    assert request.value.method == "GET"
+    expect(row).to_contain_text("same results")
+    row.get_by_role("button", name="Apply").click()
     changed = "for start in tl.range(0, columns, BLOCK, num_stages=3):  # turn by turn"
     expect(page.locator(".cm-content")).to_contain_text(changed)
     expect(pane.locator(".finding-difference")).to_contain_text("registers", timeout=60_000)
     expect(pane).not_to_contain_text("no iteration starts ahead")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    expect(page.locator(".cm-content")).to_contain_text("for start in range(0, columns, BLOCK):")
+
+
+@pytest.mark.nightly
+def test_a_kernel_is_improved_by_two_clicks(visitor: Visitor) -> None:
+    page = visitor()
+    open_result(page, WAITING, "#panes=findings")
+    pane = page.locator("pane-findings")
+    pane.get_by_role("button", name="Improve").click()
+    search = pane.get_by_role("region", name="Improvement")
+    expect(search.get_by_role("listitem")).to_contain_text("same results, not measured", timeout=60_000)
+    changed = "for start in tl.range(0, columns, BLOCK, num_stages=3):  # turn by turn"
+    expect(search.locator("ins")).to_have_text(changed)
+    expect(search).to_contain_text("Time not measured")
+    expect_accessible(page, "pane-findings")
+    search.get_by_role("button", name="Apply").click()
+    expect(page.locator(".cm-content")).to_contain_text(changed)
     page.locator(".cm-content").click()
     page.keyboard.press("Control+z")
     expect(page.locator(".cm-content")).to_contain_text("for start in range(0, columns, BLOCK):")

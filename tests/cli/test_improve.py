@@ -1,9 +1,13 @@
 """Test `improve` with a running server."""
 
 import pytest
+from recorded_gpu import TARGET
+from served import Server
 from sources import SCALE, SUMS
 
 from explorer.cli.main import main
+
+from .conftest import PYTHONPATH, run
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +56,19 @@ gather[(256,)](x, torch.empty_like(x), BLOCK=1024)
     assert status == 0
     assert "`program * BLOCK + tl.arange(0, BLOCK)`: the kernel writes other results" in printed
     assert printed.endswith("No change is proven: the kernel stays as it is.\n")
+
+
+@pytest.mark.nightly
+def test_a_change_that_a_gpu_does_not_make_faster_is_not_taken(tmp_path_factory, tmp_path):
+    """The recording has one time, and the same results, for all kernels."""
+    server = Server(tmp_path_factory.mktemp("data"), {"PYTHONPATH": PYTHONPATH}, ("recorded_gpu",))
+    try:
+        (tmp_path / "kernel.py").write_text(SUMS)
+        done = run("improve", tmp_path / "kernel.py", "--target", TARGET, server=server.url)
+    finally:
+        server.close()
+    assert "proven in the compiler, same results, 4.0 µs → 4.0 µs" in done.stdout
+    assert done.stdout.endswith("No change is proven: the kernel stays as it is.\n")
 
 
 def test_without_time_nothing_is_tried(improve):

@@ -9,7 +9,7 @@ import { keyOf, proposalsOf, tryAll, verdictOf } from "./trials.js";
 
 /** A change that was tried for a finding. @typedef {{rule: string, text: string, words: string, isTaken: boolean}} Try */
 /**
- * A search: the kernels before and after the taken changes, and what was tried.
+ * A search: its tries, and the kernels before and after the taken changes.
  * @typedef {{first: CompilationDocument, last: CompilationDocument, tries: Try[], taken: Trial[],
  *   isOver: boolean, isLate: boolean}} Search
  */

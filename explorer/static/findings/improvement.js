@@ -17,7 +17,7 @@ import { changedLines } from "./improve.js";
 export function improvement(search, titles, apply) {
   const { tries, isOver } = search;
   return html`<section class="finding-search" aria-label="Improvement">
-    <ol class="finding-trials">${tries.map(
+    <ol>${tries.map(
       ({ rule, text, words, isTaken }) => html`<li class=${isTaken ? "is-proven" : ""}>
         <b>${marked(text)}</b> <span class="finding-more">${titles.get(rule) ?? rule}: ${words}</span></li>`,
     )}</ol>
@@ -35,7 +35,7 @@ function sum(search, apply) {
   const after = taken.at(-1)?.results?.timing;
   return html`<p class="finding-facts finding-difference">${differenceWords(differencesOf(figuresOf(first), figuresOf(last)))}
       <span>${before && after ? html`Time ${time(before.median_ns)} → <b>${time(after.median_ns)}</b>` : "Time not measured"}</span></p>
-    ${settings.length ? html`<p>${settings.map(([name, value]) => html`<code>${name}=${String(value)}</code> `)}</p>` : nothing}
+    ${settings.length ? html`<p>Launch: ${settings.map(([name, value]) => html`<code>${name}=${String(value)}</code> `)}</p>` : nothing}
     ${changedLines(search).map(
       (each) =>
         html`<pre class="finding-lines"><del class="removed">${each.before.trim()}</del><ins class="added">${each.after.trim()}</ins></pre>`,

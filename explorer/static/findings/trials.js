@@ -79,7 +79,7 @@ export async function tryAll(document, proposals, tell, signal, original = docum
  * @param {(trials: Trials) => void} tell @param {AbortSignal} signal
  */
 export async function findTrials(document, proposals, tell, signal) {
-  if (!(await api.trials(document.id))) return;
+  if (!(await api.trials(document.id)) || signal.aborted) return;
   await follow(document, proposals, tell, signal, runFinder(document));
 }
 
