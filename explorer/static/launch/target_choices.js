@@ -3,7 +3,7 @@
  *
  * @import { Draft, Target } from "../core/types.js"
  *
- * The names of the targets, and the Triton versions; none: those of the draft.
+ * The names of the targets, and the Triton versions; none: as the draft has them.
  * @typedef {{targets: Set<string>, tritons: Set<string>}} Choice
  * @typedef {{target: Target, triton: string}} Place
  */

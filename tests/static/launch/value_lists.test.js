@@ -1,4 +1,4 @@
-/** Test lists of values: how they are read, what is wrong with them, and their combinations. */
+/** Test lists of values: how they are read, the problems of wrong lists, and their combinations. */
 import "../browser.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
