@@ -205,8 +205,8 @@ def _words(finding: Finding, execution: Execution) -> str:
     done = "reads" if finding.kind == "early read" else "writes"
     other = "writes" if finding.kind == "early read" else "uses"
     return (
-        f"{finding.thread} {done} {memory} while the operation of line {finding.other_line} of TTGIR may still be "
-        f"under way, which {other} it: no wait orders them."
+        f"{finding.thread} {done} {memory} while the operation of line {finding.other_line} of TTGIR may "
+        f"still be under way, which {other} it: no wait orders them."
     )
 
 

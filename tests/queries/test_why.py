@@ -177,7 +177,8 @@ def test_a_barrier_of_a_pipeline_keeps_copies_and_loads_apart(product, ask):
     assert reading
     for text in reading:
         assert re.search(
-            r"`ttg\.local_load` in line \d+ of the module could read bytes [\d,]+ to [\d,]+ \(`(left|right)`\)",
+            r"`ttg\.local_load` in line \d+ of the module could read bytes "
+            r"[\d,]+ to [\d,]+ \(`(left|right)`\)",
             text,
         )
         assert re.search(

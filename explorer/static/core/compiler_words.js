@@ -8,7 +8,7 @@ const MESSAGES = [
       `The compiler does not vectorize this access: a thread moves ${each} of its ${elements} elements at a time. ${
         Number(ofAddresses) > Number(each)
           ? `The addresses allow ${ofAddresses}, but the mask may differ from one element to the next.`
-          : "The layout, and what the compiler knows of the addresses, allow no more."
+          : "The layout, and what the compiler knows of the addresses, do not allow larger pieces."
       }`,
   ],
   [
