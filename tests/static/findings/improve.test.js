@@ -91,6 +91,11 @@ test("a search takes no change that is slower, or has other results", async () =
   assert.equal((await found()).last.id, "k-warps");
 });
 
+test("a search leaves out a change that makes no difference to the time", async () => {
+  serve({ equal: "warps" });
+  assert.equal((await found()).last.id, "k-loop");
+});
+
 test("a search that is stopped says so", async () => {
   serve({});
   const { taken, isOver, isLate } = await found(AbortSignal.abort());

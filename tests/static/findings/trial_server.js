@@ -23,8 +23,9 @@ export const documentOf = (id) => ({
  * @param {boolean} [facts.hasGpu]
  * @param {string[]} [facts.wrong] kernels with other results
  * @param {string[]} [facts.tried] kernels whose trials are stored
+ * @param {string} [facts.equal] a change that makes no difference to the time
  */
-export function serve({ hasGpu = false, wrong = [], tried = [] }) {
+export function serve({ hasGpu = false, wrong = [], tried = [], equal = "" }) {
   /** @type {string[]} */
   const started = [];
   const stored = new Set(tried);
@@ -73,7 +74,12 @@ export function serve({ hasGpu = false, wrong = [], tried = [] }) {
           }
         : null;
     if (part === "findings")
-      return { findings: namesOf(id).map((name) => ({ rule: name, changes: [CHANGES[name]] })) };
+      return {
+        findings: namesOf(id).map((name) => ({
+          rule: name,
+          changes: [{ ...CHANGES[name], may_be_faster: name !== equal }],
+        })),
+      };
     if (part === "compare") {
       const added = (other ?? "").slice(id.length + 1);
       return {
