@@ -19,6 +19,8 @@ Theme = Literal["light", "dark", "contrast"]
 Visitor = Callable[..., Page]
 #: Holds requests until a test answers them: the fixture `hold`.
 Hold = Callable[[Page, str], list[Route]]
+#: The address of a first visit without its pinned line.
+UNPINNED = "/#pin="
 #: The address of the document of a compilation or of a run, without the addresses below it.
 DOCUMENT = re.compile(r"/api/v1/(compilations|runs)/\w+(\?.*)?$")
 #: A busy machine takes seconds where an idle machine takes milliseconds.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import TIMEOUT_MS, Hold, Visitor, wait_for_result
+from actions import TIMEOUT_MS, UNPINNED, Hold, Visitor, wait_for_result
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Route, expect, sync_playwright
 from served import Server
 
@@ -111,9 +111,9 @@ def own() -> Callable[[str], str]:
 
 @pytest.fixture
 def page(visitor: Visitor) -> Page:
-    """The page after a first visit."""
+    """The page after a first visit, at the start of its texts."""
     page = visitor()
-    page.goto("/")
+    page.goto(UNPINNED)
     wait_for_result(page)
     return page
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from actions import expect_stage, expect_structure, show_sass, wait_for_result
+from actions import UNPINNED, expect_stage, expect_structure, show_sass, wait_for_result
 from playwright.sync_api import Page, expect
 
 
 @pytest.fixture
 def page(visitor: Callable[..., Page]) -> Page:
     page = visitor()
-    page.goto("/")
+    page.goto(UNPINNED)
     wait_for_result(page)
     expect_stage(page, "TTGIR", "tt.get_program_id")
     show_sass(page)

@@ -6,7 +6,16 @@ import re
 from functools import partial
 
 import pytest
-from actions import Visitor, eventually, expect_fits, expect_stage, result_id, set_source, wait_for_result
+from actions import (
+    Visitor,
+    eventually,
+    expect_fits,
+    expect_stage,
+    result_id,
+    set_source,
+    show_sass,
+    wait_for_result,
+)
 from playwright.sync_api import Locator, Page, expect
 from sources import SCALE
 
@@ -34,31 +43,53 @@ OVERLAPPING = """root => {
 }"""
 
 
+#: The layout shift of the visit so far.
+SHIFTED = """() => new Promise((resolve) => {
+    new PerformanceObserver((list) => resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0)))
+        .observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => resolve(0), 1000);
+})"""
+
+
 def rail(page: Page) -> Locator:
     return page.get_by_role("navigation", name="Panes")
 
 
-def test_a_first_visit_starts_at_the_kernel_and_its_first_steps(page: Page) -> None:
-    # The line of `def` is the second one in sight, below its decorator.
-    page.wait_for_function("""() => {
-        const lines = [...document.querySelectorAll(".cm-line")];
-        const kernel = lines.find((line) => line.textContent.startsWith("def matmul_kernel("));
-        const { top } = document.querySelector(".cm-scroller").getBoundingClientRect();
-        const { top: at, height } = kernel?.getBoundingClientRect() ?? { top: -1, height: 19 };
-        return kernel?.previousSibling.textContent === "@triton.jit" && Math.abs(at - top - height) < 8;
-    }""")
+def test_a_first_visit_starts_at_a_pinned_loop_and_its_first_steps(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    # The same line is pinned in every pane, and in view, and the page does not move while this arrives.
+    pinned = page.locator("#editor .cm-line.is-pinned")
+    expect(pinned).to_contain_text("tl.dot(")
+    expect(pinned).to_be_in_viewport()
+    expect(page.locator("pane-stage.hue-ttgir .is-pinned").first).to_be_in_viewport()
+    expect(page).to_have_url(re.compile(r"/k/\w+#pin=\d+$"))
+    assert page.evaluate(SHIFTED) < 0.05
+    show_sass(page)
+    expect(page.locator("pane-stage.hue-sass .is-pinned").first).to_be_in_viewport()
+
+    # Links stay as they are.
+    other = visitor()
+    other.goto("/#panes=stage:ttgir")
+    wait_for_result(other)
+    expect(other.locator(".is-pinned")).to_have_count(0)
+    assert "pin=" not in other.url
 
     # Every stage has a word on its card.
     expect(page.locator("pipeline-path .node-summary")).to_have_text([re.compile(r"\S")] * 6)
     expect_fits(page.locator("pipeline-path .node"))
 
-    # One line says what can be done until it is dismissed.
+    # One line says what the page does until it is dismissed.
     line = page.locator("first-steps")
-    expect(line).to_contain_text("Point at a line")
+    expect(line).to_contain_text("what the Triton compiler makes of each line")
     line.get_by_role("button", name="Dismiss").click()
     expect(line).to_be_hidden()
 
     # Aliases and constants are folded, and the address is short.
+    page.keyboard.press("Escape")
+    expect(page.locator(".is-pinned")).to_have_count(0)
+    page.locator("pane-stage.hue-ttgir .text").press("Home")
     expect_stage(page, "TTGIR", "tt.get_program_id")
     pane = page.locator("pane-stage.hue-ttgir")
     expect(pane.locator(".folded")).to_have_text([re.compile("more layouts"), re.compile("more constants")])
@@ -112,6 +143,32 @@ def test_all_panes_are_named_and_open(visitor: Visitor, width: int, height: int)
     expect(registers).to_have_attribute("aria-pressed", "true")
     if width > 720:
         expect(page).to_have_url(re.compile(r"registers\*"))
+
+
+def test_a_pane_that_was_only_looked_at_gives_its_tab_to_the_next(page: Page) -> None:
+    tabs = page.locator(".dv-groupview").first.locator(".tab-label")
+    expect(tabs).to_have_text(["TTIR", "TTGIR", "LLVM IR", "Passes"])
+    preview = page.locator(".is-preview > .tab-label")
+
+    def open_pane(name: str) -> None:
+        page.get_by_role("button", name="Add a pane here").first.click()
+        page.locator("#pane-menu").get_by_role("button", name=name, exact=True).click()
+
+    for name in ("Memory", "Graph"):
+        open_pane(name)
+        expect(preview).to_have_text([name])
+        expect(preview).to_have_css("font-style", "italic")
+    expect(tabs).to_have_text(["TTIR", "TTGIR", "LLVM IR", "Passes", "Graph"])
+
+    # A double click on the tab keeps a pane, and so does a click inside.
+    preview.dblclick()
+    expect(preview).to_have_count(0)
+    open_pane("Registers")
+    expect(preview).to_have_text(["Registers"])
+    page.locator("pane-registers").click()
+    expect(preview).to_have_count(0)
+    open_pane("Memory")
+    expect(tabs).to_have_text(["TTIR", "TTGIR", "LLVM IR", "Passes", "Graph", "Registers", "Memory"])
 
 
 def test_figures_and_words_lead_to_the_panes_that_explain_them(page: Page) -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from actions import SCHEMES, Hold, Visitor, choose_scheme, eventually, wait_for_result
+from actions import SCHEMES, UNPINNED, Hold, Visitor, choose_scheme, eventually, wait_for_result
 from playwright.sync_api import Page, expect
 
 #: The number of characters that a column shows, and the share of the changed lines that it shows in full.
@@ -24,7 +24,7 @@ READABLE = """() => {
 def page(visitor: Visitor) -> Page:
     """Open the passes of the first example."""
     page = visitor()
-    page.goto("/")
+    page.goto(UNPINNED)
     wait_for_result(page)
     page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
     expect(page.locator("pane-passes .diff-row").first).to_be_visible()
@@ -154,6 +154,33 @@ def test_the_form_of_a_change_follows_the_width(page: Page, visitor: Visitor, ho
     page.keyboard.press("w")
     expect(page.locator("#editor")).to_be_visible()
     expect(page.get_by_role("listbox", name="Passes")).to_be_visible()
+
+
+def test_the_list_stays_at_full_width_and_the_controls_are_one_row(visitor: Visitor) -> None:
+    # 1280 × 720 at 125 %.
+    page = visitor(width=1024, height=576)
+    page.goto("/#panes=passes:ttgir..w")
+    wait_for_result(page)
+    options = page.get_by_role("listbox", name="Passes").get_by_role("option")
+    options.filter(has_text="tritongpu-pipeline").click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")
+    expect(page.locator("#editor")).to_be_hidden()
+    names = page.locator("pane-passes .pass-name")
+    assert names.evaluate_all("names => names.every((name) => name.scrollWidth <= name.clientWidth)")
+    controls = page.locator("pane-passes .pass-tools > :is(button, select)")
+    expect(controls.last).to_be_in_viewport(ratio=1)
+    middle = "({ top, height }) => Math.round(top + height / 2)"
+    rows = controls.evaluate_all(
+        f"all => new Set(all.map((one) => ({middle})(one.getBoundingClientRect()))).size"
+    )
+    assert rows == 1
+
+    # Escape leads from the pass to its row of the list.
+    page.get_by_role("button", name="Types and attributes in full (T)").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator("#editor")).to_be_visible()
+    expect(page.get_by_role("listbox", name="Passes")).to_be_focused()
+    expect(options.filter(has_text="tritongpu-pipeline")).to_be_in_viewport()
 
 
 @pytest.mark.nightly

@@ -8,6 +8,7 @@ import pytest
 from actions import (
     Visitor,
     eventually,
+    expect_fits,
     expect_stage,
     expect_structure,
     open_result,
@@ -136,6 +137,9 @@ def test_paper_has_the_source_and_the_whole_text_in_front_in_black_on_white(visi
     body = page.locator("body")
     expect(body).to_have_css("color", "rgb(0, 0, 0)")
     expect(body).to_have_css("background-color", "rgb(255, 255, 255)")
+    # Long lines of the source are wrapped.
+    page.set_viewport_size({"width": 240, "height": 800})
+    expect_fits(page.locator("#editor .cm-content"))
     page.emulate_media(media="screen")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     eventually(lambda: rows.count() < len(lines), True)

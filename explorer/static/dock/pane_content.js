@@ -7,7 +7,7 @@
 import { make, setText } from "../core/dom.js";
 import { hueClass, shownStage } from "../core/stages.js";
 import { kindOf, titleOf } from "./pane_address.js";
-import { isUse, keepOpen } from "./preview.js";
+import { isUse } from "./preview.js";
 
 /** The pane's element, after its module is loaded. @implements {IContentRenderer} */
 export class PaneContent {
@@ -24,6 +24,7 @@ export class PaneContent {
     this.params = undefined;
     /** @type {IDockviewPanel["api"] | null} */
     this.panelApi = null;
+    this.isPreview = false;
     /** @type {{dispose(): void} | null} */
     this.shown = null;
   }
@@ -32,6 +33,7 @@ export class PaneContent {
   init({ params, api }) {
     this.panelApi = api;
     this.params = { name: String(params.name), state: String(params.state) };
+    this.isPreview = params.isPreview === true;
     this.element.addEventListener("pane-state", (event) =>
       this.setState(/** @type {CustomEvent<string>} */ (event).detail),
     );
@@ -40,8 +42,9 @@ export class PaneContent {
       if (isWide) api.maximize();
       else api.exitMaximized();
     });
-    this.element.addEventListener("pointerdown", () => keepOpen(api));
-    this.element.addEventListener("keydown", (event) => isUse(event) && keepOpen(api));
+    const keep = () => this.isPreview && api.updateParameters({ isPreview: false });
+    this.element.addEventListener("pointerdown", keep);
+    this.element.addEventListener("keydown", (event) => isUse(event) && keep());
     // A pane's code is fetched when the pane is first visible. While a layout is built, every pane is briefly visible.
     this.shown = api.onDidVisibilityChange(() => queueMicrotask(() => this.loadIfVisible()));
     queueMicrotask(() => this.loadIfVisible());
@@ -98,8 +101,10 @@ export class PaneContent {
     this.dock.changed();
   }
 
-  /** Only `setState` causes dockview to update the parameters. */
-  update() {}
+  /** @param {Parameters<NonNullable<IContentRenderer["update"]>>[0]} event */
+  update({ params }) {
+    this.isPreview = params.isPreview === true;
+  }
 
   dispose() {
     this.shown?.dispose();
@@ -123,7 +128,7 @@ export class PaneTab {
     const refresh = () => {
       const { name, state } = this.current() ?? /** @type {{name: string, state: string}} */ (params);
       this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
-      this.element.classList.toggle("is-preview", Boolean(api.getParameters().isPreview));
+      this.element.classList.toggle("is-preview", this.isPreview);
     };
     setText(this.label, title);
     // Only the mouse uses this button, since no element inside a tab may take the focus. The Delete key closes the tab,
@@ -138,9 +143,9 @@ export class PaneTab {
     this.element.addEventListener("auxclick", (event) => {
       if (event.button === 1) api.close();
     });
-    this.element.addEventListener("dblclick", () => keepOpen(api));
+    this.element.addEventListener("dblclick", () => api.updateParameters({ isPreview: false }));
+    this.update({ params });
     refresh();
-    this.parameters = api.onDidParametersChange(refresh);
     this.titles = api.onDidTitleChange((event) => {
       setText(this.label, event.title);
       refresh();
@@ -148,7 +153,12 @@ export class PaneTab {
   }
 
   dispose() {
-    this.parameters?.dispose();
     this.titles?.dispose();
+  }
+
+  /** @param {Parameters<NonNullable<ITabRenderer["update"]>>[0]} event */
+  update({ params }) {
+    this.isPreview = params.isPreview === true;
+    this.element.classList.toggle("is-preview", this.isPreview);
   }
 }

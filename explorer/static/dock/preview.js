@@ -17,8 +17,3 @@ export function previewOf(panels) {
 export function isUse({ key, ctrlKey, altKey, metaKey }) {
   return !(ctrlKey || altKey || metaKey || OTHER_KEYS.has(key));
 }
-
-/** Keep a preview open. @param {IDockviewPanel["api"]} panel */
-export function keepOpen(panel) {
-  if (panel.getParameters().isPreview) panel.updateParameters({ isPreview: false });
-}
