@@ -348,7 +348,7 @@ def test_graphs_are_laid_out_in_the_file(scale_file: Path, offline: Callable[...
         expect(pane.locator(".graph-frame")).to_have_accessible_name(re.compile(f"^Graph of {stage}: "))
         expect(nodes.first).to_be_attached(timeout=60_000)
     with page.expect_download() as download:
-        pane.get_by_role("button", name="Download the graph as SVG").click()
+        pane.get_by_role("button", name="Save as SVG").click()
     assert Path(download.value.path()).read_text().startswith("<?xml")
 
 

@@ -168,12 +168,13 @@ class LayoutsPane extends PicturePane {
 
   /** @override */
   pictureParts() {
-    const [head, cards, details] = [
-      ".layout-head",
-      ".layout-cards, .layout-bases-box",
-      ".layout-details",
-    ].map((part) => this.querySelector(part));
-    return [head, this.drawing && this.grid.whole, cards, details].filter((each) => each != null);
+    const parts = (/** @type {string} */ selector) => [...this.querySelectorAll(selector)];
+    const whole = this.drawing && this.grid.whole;
+    return [
+      ...parts(".layout-head > *"),
+      ...(whole ? [whole] : []),
+      ...parts(":is(.layout-cards, .layout-bases-box) > *, .layout-details > :first-child"),
+    ];
   }
 
   /** The group of the address; null: there is none. */
@@ -350,7 +351,6 @@ class LayoutsPane extends PicturePane {
                 PICTURES[/** @type {keyof typeof PICTURES} */ (name)]
               }</button>`,
         )}</div>
-        <span class="picture-tools">${this.saveButtons()}</span>
       </div>
       <p class="layout-sentence">${facts.join(" · ")}${
         facts.length ? html`<small> bases: compiler; counts: modelled from them</small>` : nothing
@@ -376,6 +376,7 @@ class LayoutsPane extends PicturePane {
             }
           </div>
         </details>
+        <span class="picture-tools">${this.saveButtons()}</span>
       </div>
     </header>`;
   }

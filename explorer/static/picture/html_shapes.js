@@ -1,15 +1,22 @@
 /** Words, boxes and drawings of the page as shapes of a picture. */
 import { plainColor } from "./plain_color.js";
-import { fontOf, lengthOf, styledCopy } from "./styled_copy.js";
+import { fontOf, lengthOf, measured, setDigits, styledCopy } from "./styled_copy.js";
 import { node } from "./svg_nodes.js";
 
 /** What acts on the page and says nothing about the result. */
 const LEFT_OUT =
-  ".button, .tool, .toggle, .visually-hidden, select, input, textarea, canvas, details:not([open])";
+  ".button, .tool, .toggle, .visually-hidden, lesson-link, select, input, textarea, canvas, details:not([open])";
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
 
 /** @typedef {{left: number, top: number, width: number, height: number}} Box */
 /** @typedef {{x: number, y: number}} Shift from the window to the picture */
+/** @typedef {{width: number, height: number}} Size */
+
+/** Let the extent of a picture contain a box. @param {Size} extent @param {Box} box */
+function grow(extent, { left, top, width, height }) {
+  extent.width = Math.max(extent.width, left + width);
+  extent.height = Math.max(extent.height, top + height);
+}
 
 /**
  * Draw an element with all that it contains, also what is scrolled out of sight.
@@ -23,33 +30,29 @@ export function shapesOf(root) {
   return { shapes, ...extent };
 }
 
-/** @param {Element} element @param {Shift} shift @param {{width: number, height: number}} extent grows @returns {SVGElement[]} */
+/** @param {Element} element @param {Shift} shift @param {Size} extent @returns {SVGElement[]} */
 function elementShapes(element, shift, extent) {
   if (element.matches(LEFT_OUT) || !element.checkVisibility()) return [];
   const rect = element.getBoundingClientRect();
   const box = { left: rect.left + shift.x, top: rect.top + shift.y, width: rect.width, height: rect.height };
-  const isDrawing = element instanceof SVGSVGElement;
-  const isScroller = element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight;
-  if (isDrawing || !isScroller) {
-    extent.width = Math.max(extent.width, box.left + box.width);
-    extent.height = Math.max(extent.height, box.top + box.height);
-  }
-  if (isDrawing) {
+  if (element instanceof SVGSVGElement) {
     const copy = styledCopy(element);
     const scale = rect.width / (element.viewBox.baseVal.width || rect.width);
     copy?.setAttribute("transform", `translate(${box.left} ${box.top}) scale(${scale})`);
+    if (copy) grow(extent, box);
     return copy ? [copy] : [];
   }
   const style = getComputedStyle(element);
+  const shapes = [...boxShapes(style, box), ...signShapes(element, box, style)];
+  if (shapes.length) grow(extent, box);
   const inner = { x: shift.x + element.scrollLeft, y: shift.y + element.scrollTop };
   return [
-    ...boxShapes(style, box),
-    ...signShapes(element, box, style),
+    ...shapes,
     ...[...element.childNodes].flatMap((child) =>
       child instanceof Element
         ? elementShapes(child, inner, extent)
         : child instanceof Text
-          ? textShapes(child, style, inner)
+          ? textShapes(child, style, inner, extent)
           : [],
     ),
   ];
@@ -119,7 +122,7 @@ function signShapes(element, box, words) {
     pixels(style.height),
     pixels(style.borderTopWidth) + pixels(style.borderBottomWidth),
   );
-  const { ascent, descent } = heightsOf(words);
+  const { ascent, descent } = measured("x", words);
   const baseline = box.top + (box.height - ascent - descent) / 2 + ascent;
   return boxShapes(style, {
     left: box.left,
@@ -129,8 +132,11 @@ function signShapes(element, box, words) {
   });
 }
 
-/** A text for each line of the words. @param {Text} text @param {CSSStyleDeclaration} style @param {Shift} shift */
-function textShapes(text, style, shift) {
+/**
+ * A text for each line of the words.
+ * @param {Text} text @param {CSSStyleDeclaration} style @param {Shift} shift @param {Size} extent
+ */
+function textShapes(text, style, shift, extent) {
   const color = plainColor(style.color);
   if (!color || !text.data.trim()) return [];
   const range = document.createRange();
@@ -159,19 +165,13 @@ function textShapes(text, style, shift) {
       for (let at = 0; at < word.length; at += 1)
         add(word[at] ?? "", rectOf(index + at, index + at + 1)[0], at === 0);
   }
-  const { ascent } = heightsOf(style);
+  const { ascent, descent } = measured("x", style);
   return lines.map(({ words, left, right, top }) => {
-    const place = { x: left + shift.x, y: top + shift.y + ascent, ...lengthOf(right - left) };
-    return node("text", { ...place, ...fontOf(style), fill: color.color }, [words]);
+    const box = { left: left + shift.x, top: top + shift.y, width: right - left, height: ascent + descent };
+    grow(extent, box);
+    const place = { x: box.left, y: box.top + ascent, ...lengthOf(box.width) };
+    const shape = node("text", { ...place, ...fontOf(style), fill: color.color }, [words]);
+    setDigits(shape, style);
+    return shape;
   });
-}
-
-const measure = document.createElement("canvas").getContext("2d");
-
-/** The heights of a font above and below the baseline. @param {CSSStyleDeclaration} style */
-function heightsOf({ fontFamily, fontSize, fontWeight }) {
-  if (!measure) return { ascent: 0, descent: 0 };
-  measure.font = `${fontWeight} ${fontSize} ${fontFamily}`;
-  const { fontBoundingBoxAscent: ascent, fontBoundingBoxDescent: descent } = measure.measureText("x");
-  return { ascent, descent };
 }

@@ -42,7 +42,7 @@ export function pictureOf(pane, title, parts) {
     return [group];
   });
   const size = { width: Math.ceil(width + 2 * MARGIN_PX), height: Math.ceil(bottom - GAP_PX + MARGIN_PX) };
-  return /** @type {SVGSVGElement} */ (
+  const picture = /** @type {SVGSVGElement} */ (
     node("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` }, [
       node("title", {}, [title]),
       node("rect", { ...size, fill: backgroundOf(pane) }),
@@ -50,6 +50,8 @@ export function pictureOf(pane, title, parts) {
       ...groups,
     ])
   );
+  picture.style.fontFeatureSettings = style.fontFeatureSettings;
+  return picture;
 }
 
 /** Draw a part. @param {SVGElement} group @param {PictureSubject} part @returns {{width: number, height: number}} */

@@ -43,7 +43,9 @@ export function styledCopy(element) {
       ...(text
         ? {
             ...fontOf(style),
-            ...lengthOf(text.getComputedTextLength()),
+            ...(style.fontVariantNumeric === "normal"
+              ? lengthOf(measured(text.textContent ?? "", style).width)
+              : {}),
             "text-anchor": unless(style.textAnchor, "start"),
           }
         : {}),
@@ -52,6 +54,7 @@ export function styledCopy(element) {
     },
     text ? [text.textContent ?? ""] : [],
   );
+  if (text) setDigits(copy, style);
   if (isGroup) copy.append(...[...element.children].map(styledCopy).filter((each) => each !== null));
   return isGroup && !copy.childElementCount ? null : copy;
 }
@@ -85,9 +88,30 @@ function opacity(color, further) {
   return all === 1 ? null : all;
 }
 
+const measure = document.createElement("canvas").getContext("2d");
+/** Letters of the size of the page have the width of whole pixels. */
+const MEASURED_PX = 100;
+
+/** Measure words in the font of an element, in pixels. @param {string} words @param {CSSStyleDeclaration} style */
+export function measured(words, { fontFamily, fontSize, fontWeight }) {
+  if (!measure) return { width: 0, ascent: 0, descent: 0 };
+  const scale = Number.parseFloat(fontSize) / MEASURED_PX;
+  measure.font = `${fontWeight} ${MEASURED_PX}px ${fontFamily}`;
+  const {
+    width,
+    fontBoundingBoxAscent: ascent,
+    fontBoundingBoxDescent: descent,
+  } = measure.measureText(words);
+  return { width: width * scale, ascent: ascent * scale, descent: descent * scale };
+}
+
 /** The attributes that keep a text in its place where its font is missing. @param {number} width */
-export function lengthOf(width) {
-  return width > 0 ? { textLength: width, lengthAdjust: "spacingAndGlyphs" } : {};
+export const lengthOf = (width) => (width > 0 ? { textLength: width, lengthAdjust: "spacingAndGlyphs" } : {});
+
+/** Have the digits of a text as wide as on the page. @param {SVGElement} text @param {CSSStyleDeclaration} style */
+export function setDigits(text, { fontVariantNumeric: digits }) {
+  // No attribute of SVG does this, and the policy of the page refuses `style` attributes.
+  if (digits !== "normal") text.style.fontVariantNumeric = digits;
 }
 
 /** The attributes of a text. @param {CSSStyleDeclaration} style */
