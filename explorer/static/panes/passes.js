@@ -103,6 +103,7 @@ export class PassesPane extends Pane {
     this.onlyChanged = true;
     /** @type {PassRow | null} */
     this.selected = null;
+    new ResizeObserver(() => this.revealRow()).observe(this);
   }
 
   /**
@@ -168,8 +169,12 @@ export class PassesPane extends Pane {
   /** @param {Map<string, unknown>} changed @override */
   updated(changed) {
     if (this.view.wide !== this.isWide) this.widen(this.view.wide);
-    if (changed.has("selected"))
-      this.querySelector(".pass-list [aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+    if (changed.has("selected")) this.revealRow();
+  }
+
+  /** Bring the row of the selected pass into view. */
+  revealRow() {
+    this.querySelector(".pass-list [aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 
   /** Behind another tab, the pane does not keep the page. @override */
