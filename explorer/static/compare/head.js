@@ -8,7 +8,7 @@ import { toast } from "../core/dom.js";
 import { duration, literal, plural, targetTitle } from "../core/format.js";
 import { foundWords, isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
-import { expectOwn } from "../menus/history.js";
+import { expectOwn } from "../menus/expected_results.js";
 import { go } from "./address.js";
 import { ComparisonPart } from "./part.js";
 

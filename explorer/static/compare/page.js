@@ -6,7 +6,8 @@
 import { ApiError, api } from "../core/api.js";
 import { register, registerFamily, startKeys } from "../core/commands.js";
 import { byId, make, toast } from "../core/dom.js";
-import { isExpected, record } from "../menus/history.js";
+import { isExpected } from "../menus/expected_results.js";
+import { record } from "../menus/history.js";
 import { startPageCommands } from "../menus/page_commands.js";
 import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";

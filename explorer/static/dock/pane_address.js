@@ -44,7 +44,7 @@ export function shows(panel, address) {
   return params.name === name && (!kindOf(name)?.per_stage || shownStage(params.state) === shownStage(state));
 }
 
-/** @param {Record<string, string> | undefined} params */
+/** @param {{name?: string, state?: string} | undefined} params */
 export function addressOf(params) {
   return params?.state ? `${params.name}:${params.state}` : (params?.name ?? "");
 }

@@ -16,7 +16,7 @@ import { draftProblems } from "./argument_checks.js";
 import { draftOf, filesOf, requestOf, sameRequest } from "./draft.js";
 import { POLL_MS, follow as followEvents } from "../core/events.js";
 import { canCompile } from "../core/host.js";
-import { expectOwn } from "../menus/history.js";
+import { expectOwn } from "../menus/expected_results.js";
 import { Result } from "../core/result.js";
 import { sameSources, sourceTexts } from "../core/source_files.js";
 import { shownStage, targetStages } from "../core/stages.js";

@@ -12,7 +12,8 @@ import { configColumns, configValue } from "../launch/config_variants.js";
 import { draftOf, requestOf } from "../launch/draft.js";
 import { ago, literal, targetTitle } from "../core/format.js";
 import { html, nothing, render } from "../core/template.js";
-import { earlierVersions, expectOwn } from "./history.js";
+import { expectOwn } from "./expected_results.js";
+import { earlierVersions } from "./history.js";
 import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
 

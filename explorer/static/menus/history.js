@@ -6,12 +6,10 @@
  */
 import { kernelFacts, targetTitle } from "../core/format.js";
 import { keep, kept } from "../core/storage.js";
-import { store } from "../core/store.js";
+import { received } from "./expected_results.js";
 
 export const STORAGE_KEY = "history";
-const EXPECTED_KEY = "history-expected";
 const MOST_ENTRIES = 100;
-const MOST_EXPECTED = 20;
 const LONGEST_TITLE = 100;
 
 /**
@@ -27,24 +25,6 @@ const LONGEST_TITLE = 100;
  * @property {boolean} [isFavourite]
  * @property {boolean} [live] it was compiled while its source was typed; the next such result replaces it
  */
-
-/**
- * Add this result to the list when it has arrived, on any page.
- * @param {string} id
- */
-export function expectOwn(id) {
-  keep(EXPECTED_KEY, [id, ...expected().filter((other) => other !== id)].slice(0, MOST_EXPECTED).join(" "));
-}
-
-/** The submitted results that are not in the list yet. */
-function expected() {
-  return (kept(EXPECTED_KEY) ?? "").split(" ").filter(Boolean);
-}
-
-/** Whether a result belongs into the list and is not there yet. @param {string} id */
-export function isExpected(id) {
-  return expected().includes(id);
-}
 
 /** @returns {Entry[]} */
 export function ownResults() {
@@ -86,22 +66,9 @@ export function clearHistory() {
   keep(STORAGE_KEY, null);
 }
 
-/** Store every submitted result as soon as it has arrived. */
-export function startHistory() {
-  store.watch(["result", "failure"], () => {
-    const latest = store.state.failure ?? store.state.result;
-    if (latest?.finished && (latest.isLive || isExpected(latest.id))) record(latest.document, latest.isLive);
-  });
-}
-
 /** Put a finished result into the list. @param {CompilationDocument} document @param {boolean} [live] */
 export function record(document, live = false) {
-  keep(
-    EXPECTED_KEY,
-    expected()
-      .filter((id) => id !== document.id)
-      .join(" ") || null,
-  );
+  received(document.id);
   // Another tab may have added to the list.
   const own = ownResults();
   const others = own.filter(({ id }) => id !== document.id);

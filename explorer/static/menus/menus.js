@@ -7,7 +7,7 @@
 import { register } from "../core/commands.js";
 import { byId } from "../core/dom.js";
 import { canCompile, isEmbedded } from "../core/host.js";
-import { startHistory } from "./history.js";
+import { startHistory } from "./expected_results.js";
 import { menu, place, popover } from "./popover.js";
 import { startShareCommands } from "./share.js";
 

@@ -14,9 +14,10 @@ const finding = (rule, more = {}) => ({
   ...{ source_line: 3, ttgir_line: 0, lines: [], cost: null, tour: "", terms: [], changes: [] },
   ...more,
 });
-const WARPS = { text: "8 warps", options: { num_warps: 8 }, constants: {}, edits: [] };
-const BLOCK = { text: "BM = 64", options: {}, constants: { BM: 64 }, edits: [] };
-const LOOP = { text: "Line 2", options: {}, constants: {}, edits: [{ line: 2, text: "b" }] };
+const NONE = { options: {}, constants: {}, edits: [], may_be_faster: true };
+const WARPS = { ...NONE, text: "8 warps", options: { num_warps: 8 } };
+const BLOCK = { ...NONE, text: "BM = 64", constants: { BM: 64 } };
+const LOOP = { ...NONE, text: "Line 2", edits: [{ line: 2, text: "b" }] };
 
 test("a change that several findings propose is tried once, for the first of them", () => {
   const findings = [

@@ -1,11 +1,10 @@
 import "../browser.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
+import { expectOwn, isExpected } from "../../../explorer/static/menus/expected_results.js";
 import {
   clearHistory,
   earlierVersions,
-  expectOwn,
-  isExpected,
   ownResults,
   record,
   setFavourite,

@@ -27,7 +27,7 @@ import { html, nothing } from "../../core/template.js";
 import { editing } from "../../editor/editing.js";
 import { problemGutter, setDiagnostics } from "../../editor/problems.js";
 import { draftOf, requestOf } from "../../launch/draft.js";
-import { expectOwn } from "../../menus/history.js";
+import { expectOwn } from "../../menus/expected_results.js";
 
 const ASK_MS = 300;
 
