@@ -28,8 +28,8 @@ export async function improve(first, tell, signal) {
   for (let isAtWork = true; isAtWork && !signal.aborted; ) {
     const { last, tries, taken } = search;
     const { findings } = await api.analysis(last.id, "findings");
-    const proposals = proposalsOf(findings).filter(({ change }) => change.may_be_faster);
-    if (!proposals.length) break;
+    const proposals = proposalsOf(findings);
+    if (!proposals.some(({ change }) => change.may_be_faster)) break;
     const found = new AbortController();
     let step = firstTaken(findings, proposals, new Map());
     const look = (/** @type {Trials} */ trials) => {
@@ -56,6 +56,7 @@ export function firstTaken(findings, proposals, trials) {
   /** @type {Try[]} */
   const tries = [];
   for (const { index, change } of proposals) {
+    if (!change.may_be_faster) continue;
     const trial = trials.get(keyOf(change));
     const verdict = trial && verdictOf(trial, index);
     if (!verdict || verdict.kind === "waiting") break;
