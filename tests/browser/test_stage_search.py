@@ -58,7 +58,7 @@ def test_a_search_finds_lines_of_all_stages_and_goes_to_them(page: Page) -> None
     page.keyboard.press("Control+Shift+f")
     expect(field).to_have_value(r"HGMMA\.\d+")
     field.fill("tl\\.dot")
-    expect(status).to_have_text("2 matches in 2 texts.")
+    expect(status).to_have_text("1 match in 1 text.")
     page.keyboard.press("Enter")
     expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.dot(")
 
