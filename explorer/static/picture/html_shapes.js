@@ -19,7 +19,7 @@ function grow(extent, { left, top, width, height }) {
 }
 
 /**
- * Draw an element with all that it contains, also what is scrolled out of sight.
+ * Draw an element with all that it contains, also the parts that are scrolled out of sight.
  * @param {Element} root
  * @returns {{shapes: SVGElement[], width: number, height: number}}
  */

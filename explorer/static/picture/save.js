@@ -47,7 +47,7 @@ export async function pngOf(picture) {
   );
 }
 
-/** The fonts of the page that a picture uses: an image cannot use those of the page. @param {string} text */
+/** The fonts of the page that a picture uses: an image has no access to them. @param {string} text */
 async function fontFaces(text) {
   const rules = [...document.styleSheets].flatMap((sheet) =>
     [...sheet.cssRules].flatMap((rule) =>

@@ -1,4 +1,4 @@
-/** Draws what is drawn on a canvas as SVG, as far as the panes draw on one. */
+/** Draws in SVG with the methods of a canvas, as far as the panes draw on one. */
 import { node } from "./svg_nodes.js";
 
 /** The height of the middle of small letters above the baseline, relative to the size of the font. */

@@ -24,7 +24,7 @@ const LETTER_PX = 7.3;
 const BESIDE_CODE_PX = 94;
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 });
 
-/** What was searched for last. */
+/** The last search. */
 const last = { text: "", isExact: false, isPattern: false, withPasses: false };
 const worker = new TextWorker(() => workerAddress("text_search"));
 

@@ -72,7 +72,7 @@ export class TextWorker {
     this.stop?.(new Closed());
   }
 
-  /** Terminate the worker. The next search starts another one. */
+  /** Terminate the worker. The next search starts a worker again. */
   close() {
     this.worker?.terminate();
     this.worker = null;

@@ -31,7 +31,9 @@ export class TextPane extends Pane {
     this.range.listen();
     this.text.element.addEventListener("keydown", (event) => {
       const isSearch =
-        event.ctrlKey || event.metaKey ? event.key === "f" : event.key === "/" && !event.altKey;
+        event.ctrlKey || event.metaKey
+          ? event.key === "f" && !event.shiftKey
+          : event.key === "/" && !event.altKey;
       if (event.target !== this.text.scroller || !isSearch) return;
       event.preventDefault();
       this.search.open();

@@ -42,7 +42,7 @@ function context() {
   return { root, drawing: new SvgContext(root) };
 }
 
-test("what is drawn on a canvas is drawn as shapes", () => {
+test("lines and images of a canvas become shapes", () => {
   const { root, drawing } = context();
   drawing.save();
   drawing.translate(40, 34);

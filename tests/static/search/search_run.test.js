@@ -102,7 +102,7 @@ test("an expression that never ends is stopped with its worker, and the next sea
   assert.equal(workers.length, 2);
 });
 
-test("the next search cancels the one that is under way", async () => {
+test("a search ends the search before it", async () => {
   const worker = new TextWorker(async () => "script");
   const run = new SearchRun(worker, TEXTS, pattern(HOSTILE), 80);
   const ended = run.start(() => assert.fail("it is canceled"));

@@ -313,7 +313,7 @@ export class Grid {
    * @param {string} font
    * @param {Corner} first
    * @param {Corner} last
-   * @param {{left: number, top: number}} shown what is scrolled out of sight
+   * @param {{left: number, top: number}} hidden the part that is scrolled out of sight
    */
   drawAxes(context, color, font, first, last, { left, top }) {
     const { picture, scale } = this;
