@@ -53,13 +53,13 @@ def _script(services: Services, name: str, origin: str, source: str) -> dict[str
 def _trials(services: Services, record: Record) -> Iterator[dict[str, Any]]:
     """Yield the proven changes of a compilation."""
     found = json.loads(services.query_service.answer(findings.QUERY, (record,), {}))["findings"]
-    proposed: dict[str, tuple[dict[str, Any], list[tuple[str, int]]]] = {}
-    for finding in found:
+    proposed: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    for index, finding in enumerate(found):
         for change in finding["changes"]:
-            _, wanted = proposed.setdefault(json.dumps(change, sort_keys=True), (change, []))
-            wanted.append((finding["rule"], finding["source_line"]))
+            _, indexes = proposed.setdefault(json.dumps(change, sort_keys=True), (change, []))
+            indexes.append(index)
     request = record.request
-    for change, wanted in proposed.values():
+    for change, indexes in proposed.values():
         source = edited(request.source, [LineEdit(each["line"], each["text"]) for each in change["edits"]])
         options, constants = change["options"], change["constants"]
         other = services.queue.complete(
@@ -67,8 +67,6 @@ def _trials(services: Services, record: Record) -> Iterator[dict[str, Any]]:
         )
         if other.status == "complete":
             answer = services.query_service.answer(finding_changes.QUERY, (record, other), {})
-            changes = json.loads(answer)
-            vanished = {(each["rule"], each["source_line"]) for each in changes["vanished"]}
-            rules = sorted({rule for rule, line in wanted if (rule, line) in vanished})
-            if rules and not changes["is_worse"]:
+            verdicts = json.loads(answer)["verdicts"]
+            if rules := sorted({found[each]["rule"] for each in indexes if verdicts[each]["is_proven"]}):
                 yield {"rules": rules, "change": change}

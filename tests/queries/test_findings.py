@@ -73,14 +73,15 @@ import triton
 import triton.language as tl
 
 @triton.jit
-def transposed(x, out, rows, columns, BLOCK: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    row = at // columns
-    column = at % columns
-    tl.store(out + column * rows + row, tl.load(x + at))
+def transposed(x, out, rows, columns, turns, BLOCK: tl.constexpr):
+    for turn in range(turns):
+        at = (tl.program_id(0) * turns + turn).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+        row = at // columns
+        column = at % columns
+        tl.store(out + column * rows + row, tl.load(x + at))
 
 x = torch.empty((1024, 1000), device="cuda")
-transposed[(1000,)](x, x, 1024, 1000, BLOCK=1024)
+transposed[(250,)](x, x, 1024, 1000, 4, BLOCK=1024)
 """
 #: An autotuned product, whose configurations are chosen by one of its three sizes.
 TUNED = """import torch
@@ -189,6 +190,14 @@ def test_a_rule_finds_its_problem_and_its_advice_removes_it(find, rule, source, 
     assert after == []
 
 
+@pytest.mark.parametrize(("target", "severity"), [("cuda:90", "note"), ("cuda:86", "warning")])
+def test_double_precision_is_a_note_where_it_has_half_of_the_rate(find, target, severity):
+    source = next(source for rule, source, _ in CASES if rule == "double_precision")
+    (finding,) = (each for each in find(source, target)["findings"] if each["rule"] == "double_precision")
+    assert finding["severity"] == severity
+    assert {"modelled"} < {each["basis"] for each in finding["evidence"]}
+
+
 def test_a_low_occupancy_is_no_finding_if_the_gpu_holds_the_whole_grid_at_once(find):
     large = changed(PRODUCT, {"BM=64, BN=64": "BM=128, BN=128", "num_warps=4": "num_stages=4"})
     small = changed(large, {"grid = lambda meta: (4096": "grid = lambda meta: (256"})
@@ -221,33 +230,29 @@ def test_warnings_come_first_and_the_most_costly_first(find):
 def test_a_division_of_64_bits_has_its_instructions_its_cause_and_its_rank(find):
     def divisions(changes):
         found = find(changed(TRANSPOSED, changes))["findings"]
-        return [each for each in found if each["rule"] == "wide_divisions"]
+        found = [each for each in found if each["rule"] == "wide_divisions"]
+        return sorted(found, key=lambda each: each["source_line"])
 
     quotient, remainder = divisions({})
     assert re.fullmatch(
-        r"The line divides in 64 bits \(`arith.divsi`\), and makes \d+ of \d+ instructions.", quotient["text"]
+        r"Each turn of the loop divides in 64 bits \(`arith.divsi`\): \d+ of \d+ instructions come from the "
+        "line.",
+        quotient["text"],
     )
-    assert quotient["cause"] == remainder["cause"] == "Line 7 converts an operand to 64 bits."
+    assert quotient["cause"] == remainder["cause"] == "Line 8 converts an operand to 64 bits."
     assert [(each["name"], each["value"]) for each in quotient["evidence"][1:]] == [
         ("largest dividend at these sizes", 1024 * 1000 - 1),
         ("largest divisor at these sizes", 1000),
     ]
-    assert quotient["severity"] == "note"
-    looped = {
-        "    row = at // columns": "    row = at\n    for _ in range(rows):\n        row = row // columns"
-    }
-    assert {each["source_line"]: each["severity"] for each in divisions(looped)} == {
-        10: "warning",
-        11: "note",
-    }
-    argument = {".to(tl.int64) * BLOCK": " * BLOCK", "columns, BLOCK": "columns: tl.int64, BLOCK"}
+    assert divisions({"for turn in range(turns):": "for turn in tl.static_range(1):"}) == []
+    argument = {".to(tl.int64) * BLOCK": " * BLOCK", "columns, turns": "columns: tl.int64, turns"}
     assert {each["cause"] for each in divisions(argument)} == {"`columns` is an argument of 64 bits."}
     assert divisions({"// columns": "// 1000", "% columns": "% 1000"}) == []
     assert divisions({"column * rows + row": "row * columns + column"}) == []
     large = {
         "(1024, 1000)": "(1 << 22, 1000)",
-        "[(1000,)]": "[(1000 << 12,)]",
-        "1024, 1000, B": "1 << 22, 1000, B",
+        "[(250,)]": "[(250 << 12,)]",
+        "1024, 1000, 4": "1 << 22, 1000, 4",
     }
     assert divisions(large) == []
 
