@@ -56,7 +56,7 @@ def test_edits_of_lines_that_the_source_does_not_have_are_refused(client, sums):
 
 
 def test_trials_stay_within_the_limits_of_a_stored_matrix():
-    few = [Change("", constants={"BLOCK": size}) for size in range(MOST_CELLS + 1)]
+    few = tuple(Change("", constants={"BLOCK": size}) for size in range(MOST_CELLS + 1))
     assert len(trial_configurations([Finding("rule", "note", "", changes=(*few, *few))])) == MOST_CELLS
     many_edits = Change("", edits=tuple(LineEdit(line, "") for line in range(1, 102)))
     findings = [Finding("rule", "note", "", changes=each) for each in (few[:2], (many_edits,), few)]
