@@ -1,6 +1,7 @@
 """A client that uses the API as a browser does."""
 
 import json
+import time
 
 
 class Api:
@@ -33,3 +34,28 @@ class Api:
         ticket = self.submit(source, **fields).get_json()
         self.events(ticket["events"])
         return ticket
+
+
+class AppApi:
+    """The API of an application, without a connection."""
+
+    url = "http://explorer.example"
+
+    def __init__(self, client):
+        self._client = client
+
+    async def send(self, method, path, body, read):
+        answer = self._client.open(path, method=method, data=body, content_type="application/json")
+        return read(answer.status_code, answer.get_data())
+
+    async def follow(self, path, seconds):
+        self._client.get(path).get_data()
+
+
+def settled(client, address):
+    """Return the document of a matrix when nothing of it is at work."""
+    end = time.monotonic() + 120
+    while (document := client.get(address).get_json())["is_at_work"]:
+        assert time.monotonic() < end, "The matrix is still at work."
+        time.sleep(0.05)
+    return document

@@ -17,11 +17,15 @@ Reader: TypeAlias = Callable[[int, bytes], Found]
 
 
 class Refused(ExplorerError):
-    """The API has refused a request; `kind` is the name of the error."""
+    """The API has refused a request; `kind` is the name of the error.
 
-    def __init__(self, problem: Problem) -> None:
+    `is_temporary`: the same request may be accepted later.
+    """
+
+    def __init__(self, problem: Problem, status: int) -> None:
         super().__init__(problem.detail)
-        self.kind, self.title = problem.kind, problem.error
+        self.kind, self.title, self.status = problem.kind, problem.error, status
+        self.is_temporary = status == 429 or status >= 500
 
 
 class Api(Protocol):
@@ -76,5 +80,5 @@ async def post(api: Api, path: str, body: dict[str, Any]) -> Any:
 
 def _checked(status: int, answer: bytes) -> bytes:
     if status >= 400:
-        raise Refused(msgspec.json.decode(answer, type=Problem))
+        raise Refused(msgspec.json.decode(answer, type=Problem), status)
     return answer

@@ -9,7 +9,7 @@ import msgspec
 from explorer.agents.api import Api, document
 from explorer.agents.search import Improvement, Search
 from explorer.agents.tool import WAIT_SECONDS, First, Id, page_from, page_of
-from explorer.documents import shortened
+from explorer.documents import CompilationDocument, shortened
 from explorer.queries.findings import Checked, FindingsDocument
 from explorer.queries.findings.finding import Finding
 
@@ -47,7 +47,7 @@ async def improve_kernel(
     api: Api,
     compilation: Id,
     seconds: Annotated[
-        float, msgspec.Meta(ge=0, le=WAIT_SECONDS, description="Time after which no change is tried")
+        float, msgspec.Meta(ge=0, le=WAIT_SECONDS, description="Time after which nothing begins")
     ] = WAIT_SECONDS,
 ) -> ImprovedKernel:
     """Try the changes that findings propose, one after another, and keep each that is proven.
@@ -56,7 +56,8 @@ async def improve_kernel(
     and, where the server has a GPU of the target, it is faster. Returns each try and the difference of the
     source.
     """
-    search = Search(api, compilation, seconds)
+    before = await document(api, f"/compilations/{compilation}", CompilationDocument)
+    search = Search(api, before, seconds)
     async for _ in search.tries():
         pass
     found = search.result
@@ -68,5 +69,5 @@ async def improve_kernel(
         page=f"{api.url}/compare/{compilation}..{found.compilation}" if api.url else "",
         next="Call compare with both compilations, or run with the new one."
         if found.is_complete
-        else "The time is over. Call improve_kernel again: it continues with stored results.",
+        else "Changes are left to try. Call improve_kernel again: it continues with stored results.",
     )

@@ -8,12 +8,14 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import AsyncGenerator
-from typing import TypeVar
+from contextlib import suppress
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from explorer.agents.api import Api, Refused, document, post
 from explorer.documents import API, CompilationDocument
+from explorer.errors import NotAnswerable
 from explorer.model import Scalar
 from explorer.model.measurements import Timings
 from explorer.queries.finding_changes import FindingChanges
@@ -72,6 +74,14 @@ class _Late(Exception):
     """The time is over."""
 
 
+class _Outcome(NamedTuple):
+    """Whether a kernel may be taken for what it writes, in words, and its time; None: not measured."""
+
+    is_proven: bool
+    words: str
+    time_ns: float | None
+
+
 class Search:
     """Takes the first proven change of the most costly finding, again and again.
 
@@ -79,10 +89,10 @@ class Search:
     change is taken only if the kernel is faster.
     """
 
-    def __init__(self, api: Api, compilation: str, seconds: float) -> None:
-        """No try begins after `seconds`."""
+    def __init__(self, api: Api, compilation: CompilationDocument, seconds: float) -> None:
+        """Start the clock: no compilation and no run begins when `seconds` are over."""
         self._api = api
-        self._compilation = compilation
+        self._first = self._last = compilation
         self._deadline = time.monotonic() + seconds
         self._tries: list[Try] = []
         self._taken: list[Change] = []
@@ -95,26 +105,41 @@ class Search:
         """Try changes until none is proven, or the time is over.
 
         Raises:
-            Refused: the compilation is not complete, or the API refuses.
+            NotAnswerable: the compilation is not complete.
+            Refused: the API refuses before a change is taken.
         """
-        self._first = self._last = await document(self._api, self._path(), CompilationDocument)
+        if self._first.status != "complete":
+            raise NotAnswerable(
+                f"The status of the compilation is {self._first.status!r}. "
+                "Only a complete compilation has changes to try."
+            )
         try:
-            await self._find_gpu()
+            await self._time_first()
             while not self._is_complete:
+                is_left = False
                 for index, rule, change in await self._proposals():
-                    found = await self._try(index, rule, change)
+                    try:
+                        found = await self._try(index, rule, change)
+                    except Refused as error:
+                        found = Try(rule, change.text, error.detail, is_taken=False)
+                        is_left = is_left or error.is_temporary
                     self._tries.append(found)
                     yield found
                     if found.is_taken:
                         break
                 else:
+                    if is_left:
+                        return
                     self._is_complete = True
         except _Late:
             return
+        except Refused:
+            if not self._taken:
+                raise
 
     @property
     def result(self) -> Improvement:
-        """What the search has found so far."""
+        """The tries so far, and what the taken changes make of the kernel."""
         old, now = (each.request.source.splitlines() for each in (self._first, self._last))
         return Improvement(
             self._last.id,
@@ -130,14 +155,15 @@ class Search:
             self._is_complete,
         )
 
-    async def _find_gpu(self) -> None:
-        """Time the kernel if there is a GPU of its target."""
+    async def _time_first(self) -> None:
+        """Time the first kernel on a GPU of its target. Without a time, the interpreter compares results."""
         gpu = (await document(self._api, f"{self._path()}/runs", RunsDocument)).devices.gpu
         if gpu.available and gpu.target == self._first.target.name:
             self._device = "gpu"
-            _, _, time_ns = await self._run(self._first.id)
-            self._times = time_ns, time_ns
-            if time_ns is None:  # The GPU cannot run it: the interpreter may compare the results.
+            with suppress(Refused):
+                time_ns = (await self._run(self._first.id)).time_ns
+                self._times = time_ns, time_ns
+            if self._times[0] is None:
                 self._device = "interpreter"
 
     async def _proposals(self) -> list[tuple[int, str, Change]]:
@@ -152,8 +178,7 @@ class Search:
 
     async def _try(self, index: int, rule: str, change: Change) -> Try:
         """Compile a change. Take it if it is proven, and faster if there is a GPU."""
-        if time.monotonic() > self._deadline:
-            raise _Late
+        self._check_time()
         fields = {name: getattr(change, name) for name in ("options", "constants", "edits")}
         ticket = await post(self._api, f"{self._path()}/changed", fields)
         after = await self._finished(f"/compilations/{ticket['id']}", CompilationDocument)
@@ -169,35 +194,38 @@ class Search:
             verdict = f"{verdict}, {microseconds(before_ns)} → {microseconds(time_ns)}"
             is_proven = time_ns is not None and time_ns < _FASTER * before_ns
         if is_proven:
-            self._last, self._compilation = after, after.id
+            self._last = after
             self._times = self._times[0], time_ns
             self._taken.append(change)
         return Try(rule, change.text, verdict, is_proven)
 
-    async def _run(self, compilation: str) -> tuple[bool, str, float | None]:
-        """Run a kernel. Return whether it may write what the first one writes, in words, and its time."""
+    async def _run(self, compilation: str) -> _Outcome:
+        """Run a kernel, and compare what it writes with what the first one writes.
+
+        A kernel is also proven if the check says that nothing can be compared, but not if its run fails.
+        """
+        self._check_time()
         fields = {
             "device": self._device,
             "measures": ["check", "time"] if self._device == "gpu" else ["check"],
         }
         body = {"compilation": compilation, "original": self._first.id, "run": fields}
-        try:
-            ticket = await post(self._api, "/runs", body)
-        except Refused as error:
-            return True, f"results not compared: {error}", None
+        ticket = await post(self._api, "/runs", body)
         path = f"/runs/{ticket['id']}"
         run = await self._finished(path, RunDocument)
         time_ns = None
         if any(each.name == "timings" for each in run.measurements):
             timings = (await document(self._api, f"{path}/measurements/timings", Timings)).timings
             time_ns = next((each.median_ns for each in timings if each.cache == "cold"), None)
-        if run.not_compared:
-            return True, f"results not compared: {run.not_compared}", time_ns
-        return (
-            bool(run.matches),
-            "same results" if run.matches else "the kernel writes other results",
-            time_ns,
-        )
+        if run.matches is None:
+            words = f"results not compared: {run.not_compared or run.problem}"
+            return _Outcome(bool(run.not_compared), words, time_ns)
+        words = "same results" if run.matches else "the kernel writes other results"
+        return _Outcome(run.matches, words, time_ns)
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise _Late
 
     async def _finished(self, path: str, wanted: type[_Job]) -> _Job:
         """Wait for a job, at most until the time is over."""
@@ -210,7 +238,7 @@ class Search:
         return found
 
     def _path(self) -> str:
-        return f"/compilations/{self._compilation}"
+        return f"/compilations/{self._last.id}"
 
 
 def microseconds(time_ns: float | None) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from explorer.analysis.python_loops import PythonSource
+from explorer.errors import InvalidRequest
 from explorer.model import LineEdit
 
 _LANGUAGE = "triton.language"
@@ -366,9 +367,14 @@ def _count_of(iterable: ast.expr) -> ast.expr | None:
 
 
 def edited(source: str, edits: Iterable[LineEdit]) -> str:
-    """Return the source with changed lines. Edits of lines that it does not have are left out."""
+    """Return the source with changed lines.
+
+    Raises:
+        InvalidRequest: the source has no such line.
+    """
     lines = source.split("\n")
     for each in edits:
-        if each.line <= len(lines):
-            lines[each.line - 1] = each.text
+        if not 1 <= each.line <= len(lines):
+            raise InvalidRequest(f"The source has no line {each.line}: its lines are 1 to {len(lines)}.")
+        lines[each.line - 1] = each.text
     return "\n".join(lines)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from explorer.agents.api import Found, Reader
 from explorer.cli.api import API, Api, sender_to
 from explorer.cli.compile import add_kernel, compile_kernel, request_body
 from explorer.cli.tools import Commands, add_command, add_source, lines_of, printable, read_source, report
 from explorer.model import Diagnostic
 
 if TYPE_CHECKING:  # slow to import
+    from collections.abc import Iterator
+
+    from explorer.agents.api import Found, Reader
     from explorer.agents.search import Improvement, Search, Try
 
 DEFAULT_SECONDS = 60.0
@@ -31,14 +32,17 @@ def add(commands: Commands) -> None:
         type=float,
         default=DEFAULT_SECONDS,
         metavar="SECONDS",
-        help="begin no compilation after this time (default: %(default)s)",
+        help="begin no compilation and no run after this time (default: %(default)s)",
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the changed source to FILE")
 
 
 def run(options: argparse.Namespace) -> int:
     """Try changes until none is proven, or the time is over."""
+    import msgspec
+
     from explorer.agents.search import Search
+    from explorer.documents import CompilationDocument
 
     body = request_body(options, read_source(options.file))
     with sender_to(None, options) as (url, send):
@@ -47,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         if index["status"] != "complete":
             diagnostics = [Diagnostic(**each) for each in index["diagnostics"]]
             return report(index["status"], diagnostics, options, lines_of(index["request"]))
-        search = Search(BlockingApi(api), index["id"], options.seconds)
+        search = Search(BlockingApi(api), msgspec.convert(index, CompilationDocument), options.seconds)
         for each in tries_of(search):
             print(printable(f"{each.rule}: {each.change}: {each.verdict}"), flush=True)
         found = search.result
@@ -93,7 +97,7 @@ def _summary(found: Improvement) -> Iterator[str]:
     from explorer.agents.search import microseconds
 
     if not found.is_complete:
-        yield "The time is over. With more --seconds, further changes are tried."
+        yield "Changes are left to try. Give more --seconds, or try again later."
     if not any(each.is_taken for each in found.tries):
         yield "No change is proven: the kernel stays as it is."
         return

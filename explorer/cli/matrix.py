@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from contextlib import suppress
@@ -186,8 +187,9 @@ def _named_values(text: str) -> tuple[str, list[Scalar]]:
 
 
 def _value(text: str) -> Scalar:
-    """Return a value as Python would read it, or else the text."""
+    """Return the finite number or the word of Python that a text is, or else the text."""
     for read in (int, float):
         with suppress(ValueError):
-            return read(text)
+            if "_" not in text and abs(value := read(text)) < math.inf:
+                return value
     return _WORDS.get(text, text)

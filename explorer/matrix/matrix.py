@@ -45,7 +45,8 @@ class Matrix:
     """A request and three lists. Each combination of their elements is a cell, a variant of the request.
 
     Raises:
-        InvalidRequest: there are too many cells, or a constant is no argument of the request.
+        InvalidRequest: there are too many cells, a constant is no argument of the request, or an edited line
+            is not in its source.
     """
 
     request: Request
@@ -124,7 +125,7 @@ def configured(request: Request, configuration: Configuration) -> Request:
     """Return a request with a configuration.
 
     Raises:
-        InvalidRequest: a constant is no argument of the request.
+        InvalidRequest: a constant is no argument of the request, or an edited line is not in its source.
     """
     arguments, constants = request.arguments, request.constants
     if arguments is None:

@@ -153,7 +153,7 @@ class Edits:
 
 @dataclass(frozen=True)
 class LineEdit:
-    """Line `line` of a source becomes `text`."""
+    """Line `line` of a source, from 1, becomes `text`."""
 
     line: LineNumber
     text: str

@@ -208,12 +208,12 @@ class Result:
         """Try the changes that the findings propose, one after another, and keep each that is proven.
 
         A change is proven if its finding vanishes, no other warning appears, and the kernel writes the same
-        results. With a GPU of the target, it must also be faster. No change is tried after `seconds`.
+        results. With a GPU of the target, it must also be faster. Nothing begins after `seconds`.
 
         Raises:
-            NotAnswerable: the compilation has failed.
+            NotAnswerable: the compilation is not complete.
         """
-        search = Search(BlockingApi(self._api), self.document.id, seconds)
+        search = Search(BlockingApi(self._api), self.document, seconds)
         for _ in tries_of(search):
             pass
         found = search.result

@@ -87,8 +87,9 @@ class RunDocument(RunRow, frozen=True):
     """A run: its row, and everything else but the measurements.
 
     `compilation` is the ID of the compilation of its kernel, or else of the compilation that the request
-    names. It is null if neither is stored; a profile has none of its own. `not_compared` says why the result
-    of a finished run is not compared; "": it is.
+    names. It is null if neither is stored; a profile has none of its own. `not_compared` says why the check
+    can compare nothing, for any result of the kernel; "": it compares, or it was not reached, as `problem`
+    says.
     """
 
     milliseconds: float | None
@@ -241,10 +242,8 @@ def _matches(record: Record) -> bool | None:
 
 
 def _not_compared(record: Record) -> str:
-    if not record.is_finished or _matches(record) is not None:
-        return ""
     check = record.measured("check", Check)
-    return (check.reason if check else "") or _problem(record) or "The run has no output to compare."
+    return check.reason if check else ""
 
 
 def _problem(record: Record) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
@@ -10,8 +11,10 @@ from flask import Blueprint, Response
 from explorer.documents import API
 from explorer.matrix import Configuration, Matrix, MatrixDocument, configured
 from explorer.model import Request
+from explorer.model.limits import MOST_CELLS
 from explorer.queries import findings
 from explorer.queries.findings import FindingsDocument
+from explorer.queries.findings.finding import Finding
 from explorer.services import services
 from explorer.store import Record, compilation_of
 from explorer.views.caller import FOLLOWER
@@ -30,7 +33,7 @@ blueprint = Blueprint("trials", __name__, url_prefix=f"{API}/compilations/<compi
 def submit(compilation_id: str) -> Response:
     """Compile each change that the findings of a compilation propose, as a matrix.
 
-    Its configurations are the different changes, in the order of the findings.
+    Its configurations are the different changes, in the order of the findings, as many as a matrix can have.
     """
     matrix = _trials(compilation_id)
     stored = store_collection("matrix", matrix.content(), matrix.request.private)
@@ -69,14 +72,20 @@ def _trials(compilation_id: str) -> Matrix:
     record = find_compilation(compilation_id)
     answer = services().query_service.answer(findings.QUERY, (record,), {}, client_is_waiting())
     found = msgspec.json.decode(answer, type=FindingsDocument).findings
-    changes = [
-        Configuration(options=each.options, constants=each.constants, edits=each.edits)
-        for finding in found
-        for each in finding.changes
-    ]
-    different = {msgspec.json.encode(each): each for each in changes}
     request = _request(record)
-    return Matrix(request, tuple(different.values()), (request.target,), (request.triton,))
+    return Matrix(request, trial_configurations(found), (request.target,), (request.triton,))
+
+
+def trial_configurations(found: Iterable[Finding]) -> tuple[Configuration, ...]:
+    """Return the different changes of findings, up to the limits of a matrix and of a configuration."""
+    different: dict[bytes, Configuration] = {}
+    for change in (change for finding in found for change in finding.changes):
+        try:
+            each = msgspec.convert(change, Configuration, from_attributes=True)
+        except msgspec.ValidationError:
+            break  # A page counts the configurations: none is left out between others.
+        different.setdefault(msgspec.json.encode(each), each)
+    return tuple(different.values())[:MOST_CELLS]
 
 
 def _request(record: Record) -> Request:

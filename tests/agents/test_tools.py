@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
+from api import AppApi
 from sources import SUMS
 
 from explorer.agents.protocol import TOOLS, _called, _described
@@ -16,22 +17,6 @@ from explorer.agents.tool import MOST_BYTES, Lines, page_of
 from explorer.cli.main import make_parser
 
 DOCUMENT = Path(__file__).parents[2] / "docs/agents.md"
-
-
-class AppApi:
-    """The API of an application, without a connection."""
-
-    url = "http://explorer.example"
-
-    def __init__(self, client):
-        self._client = client
-
-    async def send(self, method, path, body, read):
-        answer = self._client.open(path, method=method, data=body, content_type="application/json")
-        return read(answer.status_code, answer.get_data())
-
-    async def follow(self, path, seconds):
-        self._client.get(path).get_data()
 
 
 @pytest.fixture
@@ -141,7 +126,10 @@ def test_proven_changes_are_taken_and_reported(call):
     late = call("improve_kernel", compilation=compilation, seconds=0)
     assert (late["tries"], late["compilation"], late["is_complete"]) == ([], compilation, False)
     assert "Call improve_kernel again" in late["next"]
-    better = call("improve_kernel", compilation=compilation)
+    for _ in range(10):
+        better = call("improve_kernel", compilation=compilation)
+        if better["is_complete"]:
+            break
     taken = [each for each in better["tries"] if each["is_taken"]]
     assert [(each["rule"], each["verdict"]) for each in taken] == [
         ("pipelining", "proven in the compiler, same results")

@@ -3,6 +3,7 @@
 import pytest
 
 from explorer.analysis.source_edits import EditableSource, edited
+from explorer.errors import InvalidRequest
 from explorer.model import LineEdit
 
 HEAD = "import triton.language as tl\n"
@@ -188,5 +189,11 @@ def test_the_name_of_the_language(head, name):
 
 
 def test_edits_of_lines():
-    assert edited("a\nb\nc", [LineEdit(2, "B"), LineEdit(9, "no such line")]) == "a\nB\nc"
+    assert edited("a\nb\nc", [LineEdit(2, "B")]) == "a\nB\nc"
     assert edited("a\nb", []) == "a\nb"
+
+
+@pytest.mark.parametrize("line", [-9, 0, 3])
+def test_lines_that_a_source_does_not_have_are_refused(line):
+    with pytest.raises(InvalidRequest, match=f"no line {line}: its lines are 1 to 2"):
+        edited("a\nb", [LineEdit(line, "c")])

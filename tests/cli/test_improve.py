@@ -74,7 +74,7 @@ def test_a_change_that_a_gpu_does_not_make_faster_is_not_taken(tmp_path_factory,
 def test_without_time_nothing_is_tried(improve):
     status, printed, _ = improve(SUMS, "--seconds", "0")
     assert status == 0
-    assert printed.startswith("The time is over. With more --seconds, further changes are tried.\n")
+    assert printed.startswith("Changes are left to try. Give more --seconds, or try again later.\n")
 
 
 def test_a_kernel_that_does_not_compile_is_reported(improve):

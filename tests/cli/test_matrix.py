@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli.main import main
+from explorer.cli.matrix import _value
 
 pytestmark = pytest.mark.slow
 
@@ -82,3 +83,10 @@ def test_values_of_constants_and_options_are_combined(server):
     assert all(cell["state"] == "complete" for cell in document["cells"])
     small, large = (document["cells"][index]["metrics"]["instructions"] for index in (0, 2))
     assert small < large  # the values have reached the compiler
+
+
+def test_texts_that_are_no_finite_numbers_stay_texts():
+    texts = ("inf", "-Infinity", "nan", "1_0", "1e999", "tf32")
+    assert [_value(each) for each in texts] == list(texts)
+    assert [_value(each) for each in ("-3", "1e-3", "True", "None")] == [-3, 0.001, True, None]
+    assert isinstance(_value("64"), int)

@@ -2,9 +2,9 @@
 
 import csv
 import io
-import time
 
 import pytest
+from api import settled
 
 from explorer.model.limits import MOST_CELLS
 
@@ -28,13 +28,6 @@ x = torch.ones(1000, device="cuda")
 double[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, 1000)
 """
 URL = "/api/v1/matrices"
-
-
-def settled(client, address):
-    """Return the document of a matrix when nothing of it is at work."""
-    while (document := client.get(address).get_json())["is_at_work"]:
-        time.sleep(0.05)
-    return document
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Test private results: nobody who does not know their address learns of them."""
 
 import pytest
+from api import settled
 from flask import request, request_finished
 
 from explorer.views.http import IS_KEPT
@@ -108,8 +109,7 @@ def test_what_is_made_of_it_is_private(client, submit, private):
     edited = submit(private=key, edits={"without_passes": ["canonicalize"]})
     session = submit("/api/v1/sessions", title="A secret", kernels=[{"compilation": private}])
     matrix = submit("/api/v1/matrices", compilation={**BODY, "private": key}, targets=["cuda:80"])
-    while (document := client.get(f"/api/v1/matrices/{matrix}").get_json())["is_at_work"]:
-        pass
+    document = settled(client, f"/api/v1/matrices/{matrix}")
     cells = [cell["id"] for cell in document["cells"]]
     assert [len(each) for each in (run_id, passes, edited, session, matrix, *cells)] == [24] * 6
     assert "A secret" not in client.get(f"/s/{session}").get_data(as_text=True)

@@ -514,6 +514,7 @@ def test_what_goes_wrong_in_a_run_is_told_on_its_line(client, api):
     assert run["status"] == "failed"
     (error,) = [each for each in run["diagnostics"] if each["severity"] == "error"]
     assert "unknown" in error["message"]
+    assert (run["matches"], run["not_compared"]) == (None, "")  # a check could compare
     assert error["line"] == source[: source.index("x + unknown")].count("\n") + 1
     (row,) = client.get(f"{compilation['api']}/runs").get_json()["runs"]
     assert (row["status"], row["matches"], row["problem"]) == ("failed", None, error["message"])

@@ -1,10 +1,14 @@
 """Test the trials of a compilation: its changes as a matrix that is found again, and single changes."""
 
-import time
-
 import pytest
-from api import Api
+from api import Api, settled
 from sources import SUMS
+
+from explorer.matrix import Matrix
+from explorer.model import LineEdit, Request
+from explorer.model.limits import MOST_CELLS
+from explorer.queries.findings.finding import Change, Finding
+from explorer.views.trials import trial_configurations
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +21,7 @@ def sums(app):
 def test_the_trials_of_a_compilation_are_found_without_starting_them(client, sums):
     assert client.get(f"{sums['api']}/trials").status_code == 204
     ticket = client.post(f"{sums['api']}/trials").get_json()
-    while (document := client.get(f"{sums['api']}/trials").get_json())["is_at_work"]:
-        time.sleep(0.05)
+    document = settled(client, f"{sums['api']}/trials")
     assert document["id"] == ticket["id"]
     findings = client.get(f"{sums['api']}/findings").get_json()["findings"]
     changes = [change for finding in findings for change in finding["changes"]]
@@ -40,3 +43,24 @@ def test_a_single_change_is_compiled_also_of_a_signature(client, api):
     assert changed["specialization"]["arguments"][-1]["value"] == 512
     refused = client.post(f"{ticket['api']}/changed", json={"constants": {"N": 512}})
     assert "'N' is no constexpr" in refused.get_json()["detail"]
+
+
+def test_edits_of_lines_that_the_source_does_not_have_are_refused(client, sums):
+    for line in (-9, 0, 1000):
+        edits = [{"line": line, "text": "pass"}]
+        body = {"compilation": {"source": SUMS, "target": "cuda:90"}, "configurations": [{"edits": edits}]}
+        for path, sent in ((f"{sums['api']}/changed", {"edits": edits}), ("/api/v1/matrices", body)):
+            refused = client.post(path, json=sent)
+            assert (refused.status_code, refused.get_json()["kind"]) == (400, "invalid_request")
+            assert f"no line {line}" in refused.get_json()["detail"]
+
+
+def test_trials_stay_within_the_limits_of_a_stored_matrix():
+    few = tuple(Change("", constants={"BLOCK": size}) for size in range(MOST_CELLS + 1))
+    assert len(trial_configurations([Finding("rule", "note", "", changes=(*few, *few))])) == MOST_CELLS
+    many_edits = Change("", edits=tuple(LineEdit(line, "") for line in range(1, 102)))
+    findings = [Finding("rule", "note", "", changes=each) for each in (few[:2], (many_edits,), few)]
+    found = trial_configurations(findings)
+    assert [each.constants["BLOCK"] for each in found] == [0, 1]
+    matrix = Matrix(Request(SUMS, "cuda:90", ""), found, ("cuda:90",), ("",))
+    assert Matrix.of(matrix.content()) == matrix

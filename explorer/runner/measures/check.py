@@ -9,6 +9,7 @@ import torch
 from explorer.model import Diagnostic, Event, Original
 from explorer.model.measurements import Check, OutputCheck
 from explorer.pipeline import user_source
+from explorer.pipeline.errors import user_error
 from explorer.runner.difference import compare
 from explorer.runner.launch.capture import capture
 from explorer.runner.launch.captured_launch import CapturedLaunch, InterpretedLaunch
@@ -80,6 +81,10 @@ def _check_original(context: MeasureContext, launch: CapturedLaunch, original: O
         for each in (launch, other)
         if isinstance(each, InterpretedLaunch)
     ):
+        if not _is_partial(other):
+            raise user_error(
+                "Programs of the kernel were left out for lack of time, but none of the original."
+            )
         return Check("Programs that were not run add to the results. Reduce the sizes.", _ORIGINAL)
     results = _copied(other.results())
     outputs = []

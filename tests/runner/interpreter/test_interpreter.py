@@ -14,7 +14,7 @@ from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.jit import JITFunction
 
 from explorer.examples import find_example
-from explorer.model import Request, Run
+from explorer.model import Original, Request, Run
 from explorer.runner.interpreter import interpreter
 from explorer.runner.interpreter.counts import Counter
 from explorer.runner.job import perform
@@ -137,6 +137,26 @@ def test_programs_that_add_up_are_not_compared_when_some_are_missing(monkeypatch
     perform(request, events.append)
     (check,) = [json.loads(event.document) for event in events if getattr(event, "name", "") == "check"]
     assert check["reason"].startswith("Only 1 of 977 programs were run") and check["outputs"] == []
+
+
+def test_a_slow_kernel_that_adds_up_must_be_as_fast_as_its_original(monkeypatch, tmp_path):
+    """One program that does all the work is always run."""
+    monkeypatch.setattr(captured_launch, "COMPARED_SECONDS", 1e-9)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+    many = find_example("vector_add").source.replace("tl.store(", "tl.atomic_add(")
+    one = many.replace("1_000_000", "1_000")
+
+    def events(original):
+        found: list[Any] = []
+        run = Run("interpreter", measures=("check",), original=Original(original))
+        perform(Request(many, "cuda:90", "", task="run", run=run), found.append)
+        return found
+
+    (check,) = [json.loads(event.document) for event in events(many) if getattr(event, "name", "") == "check"]
+    assert check["reason"].startswith("Programs that were not run add")
+    errors = [event.message for event in events(one) if event.kind == "diagnostic"]
+    assert errors == ["Programs of the kernel were left out for lack of time, but none of the original."]
 
 
 def test_progress_of_a_long_launch_is_told(monkeypatch, tmp_path):
