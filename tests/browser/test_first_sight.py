@@ -168,8 +168,8 @@ def test_a_pane_that_was_only_looked_at_gives_its_tab_to_the_next(page: Page) ->
     # A double click on the tab keeps a pane, and so do Enter on the tab and a click inside.
     preview.dblclick()
     expect(preview).to_have_count(0)
-    open_pane("Compile time")
-    expect(preview).to_have_text(["Compile time"])
+    open_pane("Compilation")
+    expect(preview).to_have_text(["Compilation"])
     page.locator(".dv-tab:has(> .is-preview)").press("Enter")
     expect(preview).to_have_count(0)
     open_pane("Registers")
@@ -177,7 +177,7 @@ def test_a_pane_that_was_only_looked_at_gives_its_tab_to_the_next(page: Page) ->
     page.locator("pane-registers").click()
     expect(preview).to_have_count(0)
     open_pane("Memory")
-    expect(tabs).to_have_text(["TTIR", "TTGIR", "LLVM IR", "Passes", "Graph", "Compile time", "Registers", "Memory"])
+    expect(tabs).to_have_text(["TTIR", "TTGIR", "LLVM IR", "Passes", "Graph", "Compilation", "Registers", "Memory"])
 
 
 def test_figures_and_words_lead_to_the_panes_that_explain_them(page: Page) -> None:
