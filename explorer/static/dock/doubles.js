@@ -23,7 +23,9 @@ export function panelsWithTab({ panels, activePanel }) {
   const inOrder = activePanel ? [activePanel, ...panels] : panels;
   return panels.filter((panel) => {
     const params = panelParams(panel);
-    return !kindOf(params.name)?.per_stage || inOrder.find((each) => shows(each, addressOf(params))) === panel;
+    return (
+      !kindOf(params.name)?.per_stage || inOrder.find((each) => shows(each, addressOf(params))) === panel
+    );
   });
 }
 
@@ -41,7 +43,8 @@ export function keepFocusOnTabs(event) {
   const at = tabs.indexOf(target);
   const next =
     at < 0
-      ? (tabs.find((tab) => tab === document.activeElement) ?? tabs.find((tab) => tab.ariaSelected === "true"))
+      ? (tabs.find((tab) => tab === document.activeElement) ??
+        tabs.find((tab) => tab.ariaSelected === "true"))
       : tabs[Math.max(0, Math.min(tabs.length - 1, at + step))];
   for (const tab of all) tab.tabIndex = tab === next ? 0 : -1;
   next?.focus();

@@ -124,7 +124,7 @@ export class PaneContent {
 export class PaneTab {
   /**
    * @param {() => {name: string, state: string} | undefined} current what the pane shows
-   * @param {() => boolean | undefined} isHidden whether its group hides the tab, so that no list of tabs shows it
+   * @param {() => unknown} isHidden whether its group hides the tab, so that no list of tabs shows it
    */
   constructor(current, isHidden) {
     this.current = current;
@@ -155,7 +155,7 @@ export class PaneTab {
     });
     this.element.addEventListener("dblclick", () => api.updateParameters({ isPreview: false }));
     this.update({ params });
-    if (tabLocation === "headerOverflow") this.element.hidden = this.isHidden() ?? false;
+    if (tabLocation === "headerOverflow") this.element.hidden = Boolean(this.isHidden());
     refresh();
     this.titles = api.onDidTitleChange((event) => {
       setText(this.label, event.title);

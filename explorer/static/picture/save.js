@@ -57,9 +57,7 @@ export async function pngOf(picture) {
 /** The fonts of the page that a picture uses: an image has no access to them. @param {string} text */
 async function fontFaces(text) {
   const rules = [...document.styleSheets].flatMap((sheet) =>
-    rulesOf(sheet).flatMap((rule) =>
-      rule instanceof CSSFontFaceRule ? [{ rule, base: sheet.href }] : [],
-    ),
+    rulesOf(sheet).flatMap((rule) => (rule instanceof CSSFontFaceRule ? [{ rule, base: sheet.href }] : [])),
   );
   const faces = rules.map(async ({ rule, base }) => {
     const family = rule.style.getPropertyValue("font-family").replaceAll(/["']/g, "");
