@@ -177,7 +177,9 @@ def test_a_pane_that_was_only_looked_at_gives_its_tab_to_the_next(page: Page) ->
     page.locator("pane-registers").click()
     expect(preview).to_have_count(0)
     open_pane("Memory")
-    expect(tabs).to_have_text(["TTIR", "TTGIR", "LLVM IR", "Passes", "Graph", "Compilation", "Registers", "Memory"])
+    expect(tabs).to_have_text(
+        ["TTIR", "TTGIR", "LLVM IR", "Passes", "Graph", "Compilation", "Registers", "Memory"]
+    )
 
 
 def test_figures_and_words_lead_to_the_panes_that_explain_them(page: Page) -> None:

@@ -10,7 +10,7 @@
  * @import { Layout } from "../core/view.js"
  */
 import { createDockview, Orientation } from "dockview-core";
-import { keepFocusOnTabs, panelsWithTab } from "./doubles.js";
+import { panelsWithTab } from "./doubles.js";
 import { addressOf, kindOf, known, panelParams, parse, shows, titleOf } from "./pane_address.js";
 import { PaneContent, PaneTab } from "./pane_content.js";
 import { keepTabInSight } from "./tab_in_sight.js";
@@ -61,8 +61,6 @@ export class Dock {
       this.updateVisible();
       this.changed();
     };
-    element.addEventListener("keydown", (event) => this.keepPreview(event), true);
-    element.addEventListener("keydown", keepFocusOnTabs);
     this.api.onDidAddGroup(({ element: group }) => keepTabInSight(group));
     this.api.onDidLayoutChange(report);
     this.api.onDidActivePanelChange(report);
@@ -230,14 +228,6 @@ export class Dock {
     if (!group.activePanel) return;
     const { name, state } = panelParams(group.activePanel);
     this.add(name, state, { referenceGroup: group, direction });
-  }
-
-  /** Enter on the tab of the pane in front keeps the pane, before dockview handles it. @param {KeyboardEvent} event */
-  keepPreview({ key, target }) {
-    if (key !== "Enter") return;
-    const inFront = this.api.groups.map(({ activePanel }) => activePanel);
-    const panel = inFront.find((each) => each?.view.tab.element.parentElement === target);
-    panel?.api.updateParameters({ isPreview: false });
   }
 
   /** Close the pane in front of the active group. */

@@ -318,8 +318,7 @@ export class Grid {
    * @param {string} font
    * @param {Corner} first
    * @param {Corner} last
-   * @param {{left: number, top: number, note: string}} hidden the part that is scrolled out of sight, and what is left
-   *   out
+   * @param {{left: number, top: number, note: string}} hidden the part that is scrolled out of sight, and a note on it
    */
   drawAxes(context, color, font, first, last, { left, top, note }) {
     const { picture, scale } = this;
