@@ -193,7 +193,11 @@ async function openAgain(id) {
   if (unsent && !store.state.edited) choose(unsent);
 }
 
-/** Load the modules about a result when the first result is shown: samples beside the lines, the number of findings, and keys of tabs. @param {import("./dock/dock.js").Dock} dock */
+/**
+ * Load the modules about a result when the first result is shown: samples beside the lines, the number of findings, and
+ * keys of tabs.
+ * @param {Dock} dock
+ */
 function loadResultPartsLater(dock) {
   let isLoaded = false;
   const load = () =>

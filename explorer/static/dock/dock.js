@@ -239,7 +239,7 @@ export class Dock {
   stepTab(step) {
     const group = this.api.activeGroup;
     if (!group) return;
-    const panels = panelsWithTab(group);
+    const panels = group.panels.filter((panel) => !panel.view.tab.element.hidden);
     const at = panels.findIndex((panel) => panel === group.activePanel);
     panels[(at + step + panels.length) % panels.length]?.api.setActive();
     this.focus();
