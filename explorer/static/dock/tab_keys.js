@@ -1,5 +1,5 @@
 /**
- * Keys on the tabs, beside those of dockview.
+ * Keys on the tabs that dockview does not handle, or handles without regard to hidden tabs.
  *
  * @import { Dock } from "./dock.js"
  */
