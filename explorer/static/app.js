@@ -121,7 +121,7 @@ async function start() {
   document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
   startMenus(dock);
-  loadResultPartsLater();
+  loadResultPartsLater(dock);
   startLive();
   document.addEventListener("pane-open", (event) => {
     dock.open(/** @type {CustomEvent<string>} */ (event).detail);
@@ -193,17 +193,23 @@ async function openAgain(id) {
   if (unsent && !store.state.edited) choose(unsent);
 }
 
-/** Load the modules about a result when the first result is shown: samples beside the lines, and the number of findings. */
-function loadResultPartsLater() {
+/**
+ * Load the modules about a result when the first result is shown: samples beside the lines, the number of findings, and
+ * keys of tabs.
+ * @param {Dock} dock
+ */
+function loadResultPartsLater(dock) {
   let isLoaded = false;
   const load = () =>
     loadLater(
-      () => Promise.all([import("./runs/heat.js"), import("./findings/count.js")]),
-      ([{ startHeat }, { startCount }]) => {
+      () =>
+        Promise.all([import("./runs/heat.js"), import("./findings/count.js"), import("./dock/tab_keys.js")]),
+      ([{ startHeat }, { startCount }, { startTabKeys }]) => {
         if (isLoaded) return;
         isLoaded = true;
         startHeat();
         startCount();
+        startTabKeys(dock);
       },
     );
   store.watch(["result"], () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import struct
 from pathlib import Path
@@ -13,6 +14,15 @@ from playwright.sync_api import Browser, Page, expect
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 SVG = "{http://www.w3.org/2000/svg}"
+#: Counts the pixels of a PNG that differ from its first pixel, the background.
+DRAWN_PIXELS = """async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    return new Uint32Array(data.buffer).reduce((sum, pixel, _, [first]) => sum + (pixel !== first), 0);
+}"""
 
 PANES = pytest.mark.parametrize(
     ("pane", "ready", "name", "word"),
@@ -62,6 +72,7 @@ def test_a_pane_is_saved_as_a_picture(visitor: Visitor, pane: str, ready: str, n
     data = file.read_bytes()
     assert data.startswith(PNG_SIGNATURE)
     assert struct.unpack(">II", data[16:24]) == (2 * width, 2 * height)
+    assert page.evaluate(DRAWN_PIXELS, base64.b64encode(data).decode()) > 10_000
 
 
 def test_the_picture_has_what_is_scrolled_out_of_sight_and_opens_alone(

@@ -62,6 +62,12 @@ def test_a_search_finds_lines_of_all_stages_and_goes_to_them(page: Page) -> None
     page.keyboard.press("Enter")
     expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.dot(")
 
+    # In a small window, the list scrolls between the field and the status.
+    page.set_viewport_size({"width": 375, "height": 600})
     page.keyboard.press("Control+Shift+f")
+    field.fill("r")
+    expect(status).to_have_text(re.compile(r"in \d+ texts\.$"))
+    for part in (field, lines.first, status):
+        expect(part).to_be_in_viewport(ratio=1)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)

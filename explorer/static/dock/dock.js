@@ -10,6 +10,7 @@
  * @import { Layout } from "../core/view.js"
  */
 import { createDockview, Orientation } from "dockview-core";
+import { panelsWithTab } from "./doubles.js";
 import { addressOf, kindOf, known, panelParams, parse, shows, titleOf } from "./pane_address.js";
 import { PaneContent, PaneTab } from "./pane_content.js";
 import { keepTabInSight } from "./tab_in_sight.js";
@@ -44,7 +45,11 @@ export class Dock {
         this.contents.set(id, content);
         return content;
       },
-      createTabComponent: ({ id }) => new PaneTab(() => this.contents.get(id)?.params),
+      createTabComponent: ({ id }) =>
+        new PaneTab(
+          () => this.contents.get(id)?.params,
+          () => this.api.getPanel(id)?.view.tab.element.hidden,
+        ),
       createRightHeaderActionComponent: (group) => this.groupActions(group),
       createWatermarkComponent: () => ({
         element: this.emptyDock(),
@@ -56,7 +61,6 @@ export class Dock {
       this.updateVisible();
       this.changed();
     };
-    element.addEventListener("keydown", (event) => this.key(event));
     this.api.onDidAddGroup(({ element: group }) => keepTabInSight(group));
     this.api.onDidLayoutChange(report);
     this.api.onDidActivePanelChange(report);
@@ -226,12 +230,6 @@ export class Dock {
     this.add(name, state, { referenceGroup: group, direction });
   }
 
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    if (event.key === "Delete" && event.target instanceof HTMLElement && event.target.role === "tab")
-      this.close();
-  }
-
   /** Close the pane in front of the active group. */
   close() {
     this.api.activePanel?.api.close();
@@ -241,8 +239,9 @@ export class Dock {
   stepTab(step) {
     const group = this.api.activeGroup;
     if (!group) return;
-    const at = group.panels.findIndex((panel) => panel === group.activePanel);
-    group.panels[(at + step + group.panels.length) % group.panels.length]?.api.setActive();
+    const panels = group.panels.filter((panel) => !panel.view.tab.element.hidden);
+    const at = panels.findIndex((panel) => panel === group.activePanel);
+    panels[(at + step + panels.length) % panels.length]?.api.setActive();
     this.focus();
   }
 
@@ -332,15 +331,11 @@ export class Dock {
     this.hideDoubles();
   }
 
-  /** Show one tab of the panes of a group that show the same stage: the first stage of a result may stand for others. */
+  /** Show one tab of the panes of a group that show the same stage. */
   hideDoubles() {
-    for (const { panels, activePanel } of this.api.groups) {
-      const inOrder = activePanel ? [activePanel, ...panels] : panels;
-      for (const panel of panels) {
-        const tab = /** @type {HTMLElement | null} */ (panel.view.tab.element.closest(".dv-tab"));
-        const address = addressOf(panelParams(panel));
-        if (tab) tab.hidden = inOrder.find((each) => shows(each, address)) !== panel;
-      }
+    for (const group of this.api.groups) {
+      const withTab = new Set(panelsWithTab(group));
+      for (const panel of group.panels) panel.view.tab.element.hidden = !withTab.has(panel);
     }
   }
 

@@ -9,6 +9,8 @@ import { hueClass, shownStage } from "../core/stages.js";
 import { kindOf, titleOf } from "./pane_address.js";
 import { isUse } from "./preview.js";
 
+const PREVIEW = "Preview: the next pane replaces it; a double click keeps it";
+
 /** The pane's element, after its module is loaded. @implements {IContentRenderer} */
 export class PaneContent {
   /** @param {Dock} dock @param {string} id */
@@ -18,8 +20,11 @@ export class PaneContent {
     this.element = make("div", { class: "pane-frame" });
     /** @type {import("../core/pane.js").Pane | null} */
     this.pane = null;
-    /** Whether the pane takes the focus when it is loaded. */
-    this.isAwaited = false;
+    /**
+     * The element with the focus when the pane was told to take it: the pane takes it from no other element.
+     * @type {Element | null}
+     */
+    this.focused = null;
     /** @type {{name: string, state: string} | undefined} */
     this.params = undefined;
     /** @type {IDockviewPanel["api"] | null} */
@@ -80,14 +85,15 @@ export class PaneContent {
     this.pane.id = `${this.id}-content`;
     this.element.append(this.pane);
     await this.pane.updateComplete;
-    if (this.isAwaited) this.focus();
+    const { activeElement } = document;
+    if (this.focused && (activeElement === this.focused || activeElement === document.body)) this.focus();
   }
 
   /** Put the focus into the pane, or do that when it is loaded. */
   focus() {
     const target = /** @type {HTMLElement | null} */ (this.element.querySelector("[tabindex='0']"));
     target?.focus();
-    this.isAwaited = !target;
+    this.focused = target ? null : document.activeElement;
   }
 
   /** @param {string} state */
@@ -116,15 +122,19 @@ export class PaneContent {
 
 /** A tab in the hue of its stage. @implements {ITabRenderer} */
 export class PaneTab {
-  /** @param {() => {name: string, state: string} | undefined} current what the pane shows */
-  constructor(current) {
+  /**
+   * @param {() => {name: string, state: string} | undefined} current what the pane shows
+   * @param {() => unknown} isHidden whether its group hides the tab, so that no list of tabs shows it
+   */
+  constructor(current, isHidden) {
     this.current = current;
+    this.isHidden = isHidden;
     this.label = make("span", { class: "tab-label" });
     this.element = make("div", { class: "tab" }, this.label);
   }
 
   /** @param {Parameters<ITabRenderer["init"]>[0]} parameters */
-  init({ title, params, api }) {
+  init({ title, params, api, tabLocation }) {
     const refresh = () => {
       const { name, state } = this.current() ?? /** @type {{name: string, state: string}} */ (params);
       this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
@@ -145,6 +155,7 @@ export class PaneTab {
     });
     this.element.addEventListener("dblclick", () => api.updateParameters({ isPreview: false }));
     this.update({ params });
+    if (tabLocation === "headerOverflow") this.element.hidden = Boolean(this.isHidden());
     refresh();
     this.titles = api.onDidTitleChange((event) => {
       setText(this.label, event.title);
@@ -160,5 +171,6 @@ export class PaneTab {
   update({ params }) {
     this.isPreview = params.isPreview === true;
     this.element.classList.toggle("is-preview", this.isPreview);
+    this.element.title = this.isPreview ? PREVIEW : "";
   }
 }

@@ -69,8 +69,9 @@ export function otherConstants(constants) {
   const names = Object.keys(constants);
   if (!names.length) return nothing;
   const isOne = names.length === 1;
-  return html`<p class="hint">${names.join(", ")} ${isOne ? "is not the value" : "are not the values"} of the launch.
-    <button type="button" class="link" @click=${() => choose({ constants: {} })}>Use the launch's</button></p>`;
+  return html`<p class="hint">${names.join(", ")} ${isOne ? "differs" : "differ"} from the launch.
+    <button type="button" class="link" @click=${() => choose({ constants: {} })}
+      >Use the ${isOne ? "value" : "values"} of the launch</button></p>`;
 }
 
 /** @param {Argument} argument */

@@ -7,6 +7,7 @@
  * @typedef {{share: number, isBest: boolean, isWorst: boolean}} Standing
  */
 import { duration, size } from "../core/format.js";
+import { time as timeText } from "../core/numbers.js";
 
 /** The column of the measured time, which has its own document. @type {MatrixColumn} */
 export const TIME = {
@@ -41,18 +42,12 @@ export function placesOf(cells) {
   return [...new Set(cells.map(placeOf))].filter((place) => place !== null);
 }
 
-/** @param {number} nanoseconds */
-function shortTime(nanoseconds) {
-  if (nanoseconds < 1e6) return `${(nanoseconds / 1e3).toPrecision(3)} µs`;
-  return nanoseconds < 1e9 ? `${(nanoseconds / 1e6).toPrecision(3)} ms` : duration(nanoseconds / 1e6);
-}
-
 /** @param {number} value @param {MatrixColumn} column */
 export function show(value, { name, unit }) {
   if (name === "occupancy") return `${Math.round(value * 100)} %`;
   if (unit === "bytes") return value ? size(value) : "0";
   if (unit === "ms") return duration(value);
-  if (unit === "ns") return shortTime(value);
+  if (unit === "ns") return timeText(value);
   return value.toLocaleString("en");
 }
 

@@ -9,6 +9,7 @@ import { cancel } from "../launch/compiler.js";
 import { byId } from "../core/dom.js";
 import { compileNow, switchLive } from "../launch/edit.js";
 import { canCompile, isEmbedded } from "../core/host.js";
+import { loadLater } from "../core/modules.js";
 import { startPageCommands } from "./page_commands.js";
 import { pathOf } from "../page/pipeline.js";
 import { PRESETS } from "../dock/presets.js";
@@ -95,7 +96,11 @@ export function startCommands(dock, editor) {
       group: "Go to",
       keys: ["Ctrl Shift F"],
       run: () =>
-        void import("../search/stage_search.js").then(({ openStageSearch }) => openStageSearch(dock)),
+        void loadLater(
+          () => import("../search/stage_search.js"),
+          ({ openStageSearch }) => openStageSearch(dock),
+          "The search could not be loaded. Try again.",
+        ),
     },
     { name: "panes", title: "Go to the active pane", group: "Go to", run: () => dock.focus() },
     { name: "unpin", title: "Unpin all lines", group: "Go to", keys: ["Esc"], run: unpin },

@@ -1,4 +1,5 @@
 /** The submitted results that are not in the history yet. The history is loaded when one of them has arrived. */
+import { loadLater } from "../core/modules.js";
 import { keep, kept } from "../core/storage.js";
 import { store } from "../core/store.js";
 
@@ -27,10 +28,12 @@ export function received(id) {
 
 /** Put every submitted result into the history as soon as it has arrived. */
 export function startHistory() {
-  store.watch(["result", "failure"], async () => {
+  store.watch(["result", "failure"], () => {
     const latest = store.state.failure ?? store.state.result;
     if (!latest?.finished || !(latest.isLive || isExpected(latest.id))) return;
-    const { record } = await import("./history.js");
-    record(latest.document, latest.isLive);
+    void loadLater(
+      () => import("./history.js"),
+      ({ record }) => record(latest.document, latest.isLive),
+    );
   });
 }

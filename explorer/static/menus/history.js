@@ -62,8 +62,9 @@ function keepEntries(entries) {
   keep(STORAGE_KEY, JSON.stringify(within));
 }
 
+/** Remove all results but the favourites. */
 export function clearHistory() {
-  keep(STORAGE_KEY, null);
+  keepEntries(ownResults().filter(({ isFavourite }) => isFavourite));
 }
 
 /** Put a finished result into the list. @param {CompilationDocument} document @param {boolean} [live] */

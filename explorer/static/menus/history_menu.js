@@ -10,17 +10,17 @@ import { openResult } from "../launch/edit.js";
 import { byId, toast } from "../core/dom.js";
 import { ago } from "../core/format.js";
 import { html, nothing, render } from "../core/template.js";
-import { clearHistory, setFavourite, shownResults } from "./history.js";
+import { clearHistory, ownResults, setFavourite, shownResults } from "./history.js";
 import { store } from "../core/store.js";
 
 /** @type {Partial<Record<Status, string>>} */
 const STATUS_WORDS = { complete: "complete", failed: "failed", kernels_found: "kernels found" };
 
-/** Forget all results of this browser. */
+/** Forget the results of this browser that are no favourites. */
 export function clear() {
   clearHistory();
   byId("history-menu").hidePopover();
-  toast("History cleared.");
+  toast(ownResults().length ? "History cleared. Favourites are kept." : "History cleared.");
 }
 
 /** @param {HTMLElement} popover */
@@ -34,7 +34,7 @@ export function draw(popover) {
   const all = html`${rows}
     <hr />
     <button type="button" class="entry" @click=${clear}>
-      <span>Clear the history</span><small>${entries.length} in this browser</small>
+      <span>Clear the history</span><small>${entries.length} in this browser; favourites are kept</small>
     </button>`;
   const none = html`<p class="hint">What you compile is listed here, in this browser only.</p>`;
   render(entries.length ? all : none, popover);

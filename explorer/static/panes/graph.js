@@ -13,6 +13,7 @@ import { debounce } from "../core/dom.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
 import { languageFacts } from "../core/languages.js";
+import { loadLater } from "../core/modules.js";
 import { follow, Loaded } from "../core/pane.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { hueClass } from "../core/stages.js";
@@ -471,12 +472,16 @@ class GraphPane extends PicturePane {
     return `Graph of ${this.titleOf({ stage, pass_index: pass })}`;
   }
 
-  async saveDot() {
+  saveDot() {
     const graph = this.graph.answer;
     if (!graph) return;
-    const { saveBlob } = await import("../picture/save.js");
     const blob = new Blob([graph.dot], { type: "text/vnd.graphviz" });
-    saveBlob(blob, `${store.state.result?.document.kernel ?? "kernel"}-${this.pictureName}.dot`);
+    const name = `${store.state.result?.document.kernel ?? "kernel"}-${this.pictureName}.dot`;
+    void loadLater(
+      () => import("../picture/save.js"),
+      ({ saveBlob }) => saveBlob(blob, name),
+      "The graph could not be saved. Try again.",
+    );
   }
 
   /** Draw something else. @param {Partial<Choice>} changes */

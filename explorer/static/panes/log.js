@@ -52,7 +52,7 @@ function diagnosticArticle({ severity, line, stage, message, hint }) {
     </header>
     ${
       plain
-        ? html`<p>${plain}</p><details><summary>details</summary><pre>${message}</pre></details>`
+        ? html`<p>${plain}</p><details><summary>Message of the compiler</summary><pre>${message}</pre></details>`
         : html`<pre>${message}</pre>`
     }
     ${hint ? html`<p class="hint">${hint}</p>` : nothing}

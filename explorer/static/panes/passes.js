@@ -288,8 +288,8 @@ export class PassesPane extends Pane {
         }${texts ? passCounts(texts.diff) : nothing}</span>
         <span class="pass-tools">${this.tools()} ${this.links()}</span>
       </div>
-      <p class="pass-words" title=${this.words.answer ?? nothing}>${prose(this.words.answer ?? "")}
-        <lesson-link .topic=${pass.name}></lesson-link></p>
+      <p class="pass-words" title=${this.words.answer ?? nothing}>${prose(this.words.answer ?? "")}</p>
+      <lesson-link .topic=${pass.name}></lesson-link>
       <span class="chips">${pass.options.map((option) => this.editing.option(literal(option)))}</span>
     </header>`;
   }
@@ -468,6 +468,8 @@ export class PassesPane extends Pane {
   /** Escape leaves the full width and the selected pass for the list. @param {KeyboardEvent} event */
   async leave(event) {
     const list = /** @type {HTMLElement | null} */ (this.querySelector(".pass-list"));
+    // Escape removes the text of a search.
+    if (event.target instanceof Element && event.target.matches("input, select")) return;
     const isInList = list?.parentElement?.contains(/** @type {Node} */ (event.target));
     if (event.key !== "Escape" || event.defaultPrevented || (isInList && !this.view.wide)) return;
     event.preventDefault();

@@ -3,7 +3,7 @@
  *
  * @import { Context } from "./svg_context.js"
  */
-import { register } from "../core/commands.js";
+import { registerFamily } from "../core/commands.js";
 import { toast } from "../core/dom.js";
 import { targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
@@ -17,6 +17,8 @@ import { html } from "../core/template.js";
  * @typedef {Element | ({root: SVGElement} & Size) | ({draw: (context: Context) => void} & Size)} PictureSubject an
  *   element of the page, a drawing of it in its own size, or a function that draws on a canvas
  */
+
+const KINDS = /** @type {const} */ (["svg", "png"]);
 
 export class PicturePane extends Pane {
   /** What the picture shows, from top to bottom; empty: nothing. It is drawn at once. @returns {PictureSubject[]} */
@@ -35,7 +37,7 @@ export class PicturePane extends Pane {
 
   /** The buttons that save the picture. */
   saveButtons() {
-    return /** @type {const} */ (["svg", "png"]).map((kind) => {
+    return KINDS.map((kind) => {
       const title = `Save as ${kind.toUpperCase()}`;
       return html`<button type="button" class="tool" aria-label=${title} title=${title}
         @click=${() => this.savePicture(kind)}>${kind.toUpperCase()}</button>`;
@@ -61,19 +63,19 @@ export class PicturePane extends Pane {
         kind === "png" ? await pngOf(picture) : new Blob([svgText(picture)], { type: "image/svg+xml" });
       saveBlob(blob, `${kernel ?? "kernel"}-${target.architecture}-${this.pictureName}.${kind}`);
     } catch (error) {
-      toast("The picture could not be saved. Try again, or save it as SVG.");
+      toast(`The picture could not be saved. Try again${kind === "png" ? ", or save it as SVG" : ""}.`);
       reportError(error);
     }
     return undefined;
   }
 }
 
-const save = (/** @type {"svg" | "png"} */ kind) => () => {
+registerFamily(() => {
   const pane = paneInUse(PicturePane);
-  void pane?.savePicture(kind);
-};
-
-register([
-  { name: "save-svg", title: "Save the picture as SVG", group: "Panes", run: save("svg") },
-  { name: "save-png", title: "Save the picture as PNG", group: "Panes", run: save("png") },
-]);
+  return (pane ? KINDS : []).map((kind) => ({
+    name: `save-${kind}`,
+    title: `Save the picture as ${kind.toUpperCase()}`,
+    group: "Panes",
+    run: () => void pane?.savePicture(kind),
+  }));
+});

@@ -6,9 +6,16 @@ const SCALE = 2;
 const MOST_PIXELS_A_SIDE = 16_384;
 const MOST_PIXELS = 2 ** 27;
 
+/** Characters that XML does not permit: control characters, and halves of characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters
+const NOT_IN_XML = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\p{Surrogate}]/gu;
+
+const permitted = (/** @type {string} */ text) => text.replace(NOT_IN_XML, "\ufffd");
+
 /** Return the text of a file. @param {SVGSVGElement} picture */
 export function svgText(picture) {
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(picture)}\n`;
+  const text = new XMLSerializer().serializeToString(picture);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${permitted(text)}\n`;
 }
 
 /**
@@ -50,9 +57,7 @@ export async function pngOf(picture) {
 /** The fonts of the page that a picture uses: an image has no access to them. @param {string} text */
 async function fontFaces(text) {
   const rules = [...document.styleSheets].flatMap((sheet) =>
-    [...sheet.cssRules].flatMap((rule) =>
-      rule instanceof CSSFontFaceRule ? [{ rule, base: sheet.href }] : [],
-    ),
+    rulesOf(sheet).flatMap((rule) => (rule instanceof CSSFontFaceRule ? [{ rule, base: sheet.href }] : [])),
   );
   const faces = rules.map(async ({ rule, base }) => {
     const family = rule.style.getPropertyValue("font-family").replaceAll(/["']/g, "");
@@ -66,9 +71,20 @@ async function fontFaces(text) {
   return (await Promise.all(faces)).join("\n");
 }
 
+/** The rules of a style sheet; none of a sheet of another origin. @param {CSSStyleSheet} sheet */
+function rulesOf(sheet) {
+  try {
+    return [...sheet.cssRules];
+  } catch {
+    return [];
+  }
+}
+
 /** @param {URL} address @returns {Promise<string>} */
 async function dataAddress(address) {
-  const blob = await (await fetch(address)).blob();
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`The font ${address} could not be fetched.`);
+  const blob = await response.blob();
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
@@ -80,6 +96,6 @@ async function dataAddress(address) {
 /** @param {Blob} blob @param {string} name */
 export function saveBlob(blob, name) {
   const url = URL.createObjectURL(blob);
-  make("a", { href: url, download: name }).click();
+  make("a", { href: url, download: permitted(name) }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -42,8 +42,7 @@ export class SearchRun {
         this.problem = found?.problem ?? "";
       } catch (error) {
         if (error instanceof Closed || this.isCanceled) return;
-        if (!(error instanceof TooLong)) throw error;
-        this.problem = "took too long";
+        this.problem = error instanceof TooLong ? "took too long" : "failed";
       }
       // An expression that is wrong or slow in one text is so in the others.
       if (this.problem && this.problem !== "and more") break;
@@ -64,12 +63,13 @@ export class SearchRun {
     if (!query.text) return "";
     if (problem === "took too long")
       return "Stopped: the expression takes too long. Avoid repetitions inside of repetitions.";
+    if (problem === "failed") return "The search failed. Try again.";
     if (problem && problem !== "and more") return `Not a regular expression: ${problem}.`;
     const all = [...found.values()].filter(({ matches }) => matches);
     const matches = all.reduce((sum, each) => sum + each.matches, 0);
     const unread = missing.length ? ` Could not be fetched: ${missing.join(", ")}.` : "";
     if (!isDone) return `${plural(matches, "match")} so far …`;
-    const least = all.some((each) => each.problem) ? "at least " : "";
+    const least = all.some((each) => each.problem) ? "At least " : "";
     return matches
       ? `${least}${plural(matches, "match")} in ${plural(all.length, "text")}.${unread}`
       : `No match.${unread}`;

@@ -20,13 +20,19 @@ const TYPING_PAUSE_MS = 80;
 const FEW_LINES = 6;
 const FEW_PASS_LINES = 2;
 /** The width of a letter of the code, and of all beside the code. */
-const LETTER_PX = 7.3;
+const LETTER_PX = 7.5;
 const BESIDE_CODE_PX = 94;
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 });
 
 /** The last search. */
 const last = { text: "", isExact: false, isPattern: false, withPasses: false };
 const worker = new TextWorker(() => workerAddress("text_search"));
+/** The result whose texts the worker may have. @type {string | undefined} */
+let searchedId;
+
+/** The texts of the result that is shown. */
+const textsNow = () => (store.state.result ? searchedTexts(store.state.result, last.withPasses) : []);
+const keysOf = (/** @type {SearchedText[]} */ texts) => texts.map(({ key }) => key).join("\n");
 
 /** @typedef {{text: SearchedText, found: FoundLine | null}} Option without a line: it lists more lines of the text */
 
@@ -35,6 +41,8 @@ class StageSearch extends LitElement {
 
   /** The texts of which all lines are listed. @type {Set<string>} */
   unfolded = new Set();
+  /** @type {(() => void) | undefined} */
+  unwatch;
   searchSoon = debounce(() => this.search(), TYPING_PAUSE_MS);
 
   /** @param {Dock} dock */
@@ -156,12 +164,17 @@ class StageSearch extends LitElement {
     this.dialog.showModal();
     this.input.focus();
     this.input.select();
-    this.search();
+    this.unwatch = store.watch(["result"], () => this.follow());
   }
 
-  /** @override */
-  updated() {
-    this.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  /** Search again when there are other texts. */
+  follow() {
+    if (!this.run || keysOf(textsNow()) !== keysOf(this.run.texts)) this.search();
+  }
+
+  /** @override @param {Map<string, unknown>} changed */
+  updated(changed) {
+    if (changed.has("at")) this.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {{target: HTMLInputElement}} event */
@@ -183,8 +196,11 @@ class StageSearch extends LitElement {
     this.run?.cancel();
     this.unfolded.clear();
     this.at = 0;
+    // The worker keeps the texts of one result.
+    if (result?.id !== searchedId) worker.close();
+    searchedId = result?.id;
     const { withPasses, ...query } = last;
-    const run = new SearchRun(worker, result ? searchedTexts(result, withPasses) : [], query, this.columns);
+    const run = new SearchRun(worker, textsNow(), query, this.columns);
     this.run = run;
     void run.start(() => this.run === run && this.requestUpdate());
   }
@@ -218,6 +234,7 @@ class StageSearch extends LitElement {
   }
 
   close() {
+    this.unwatch?.();
     this.run?.cancel();
     this.searchSoon.cancel();
     this.remove();

@@ -11,6 +11,9 @@ const LONGEST_MS = 3000;
 /** The search of a text took too long. */
 export class TooLong extends Error {}
 
+/** The worker failed, or its script could not be loaded. */
+export class Failed extends Error {}
+
 /** The search was canceled. */
 export class Closed extends Error {}
 
@@ -41,10 +44,11 @@ export class TextWorker {
   async find(key, read, query, columns) {
     const { turn } = this;
     const address = await this.address();
-    const worker = (this.worker ??= new Worker(address));
+    const worker = (this.worker ??= this.started(address));
     const lines = this.sent.has(key) ? undefined : await read();
     if (lines === null) return null;
     if (turn !== this.turn) throw new Closed();
+    if (worker !== this.worker) throw new Failed();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.stop?.(new TooLong()), this.longest_ms);
       const done = () => {
@@ -60,10 +64,20 @@ export class TextWorker {
         done();
         resolve(data);
       };
-      worker.onerror = ({ message }) => this.stop?.(new Error(message));
       worker.postMessage({ key, lines, query, columns });
       this.sent.add(key);
     });
+  }
+
+  /** @param {string} address */
+  started(address) {
+    const worker = new Worker(address);
+    worker.onerror = () => {
+      if (worker !== this.worker) return;
+      this.close();
+      this.stop?.(new Failed());
+    };
+    return worker;
   }
 
   /** Cancel the search that is under way. */

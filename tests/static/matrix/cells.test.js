@@ -76,6 +76,7 @@ test("values are written with their units", () => {
   assert.equal(show(1741, REGISTERS), "1,741");
   assert.equal(show(65536, { ...REGISTERS, unit: "bytes" }), "64 KiB");
   assert.equal(show(252030, { ...REGISTERS, name: "time", unit: "ns" }), "252 µs");
+  assert.equal(show(999_700, { ...REGISTERS, name: "time", unit: "ns" }), "1,000 µs");
   assert.equal(show(1_545_030, { ...REGISTERS, name: "time", unit: "ns" }), "1.55 ms");
   assert.equal(numberOf(cell("a", null, { time: { nanoseconds: 7 } }), { ...REGISTERS, name: "time" }), 7);
 });

@@ -24,13 +24,20 @@ function finished(id, kernel = "scale") {
 
 beforeEach(() => localStorage.clear());
 
-test("a result is listed once, the newest first", () => {
+test("a result is listed once, the newest first, and only favourites outlast the list", () => {
   for (const id of ["a", "b", "a"]) record(finished(id));
   assert.deepEqual(
     ownResults().map(({ id }) => id),
     ["a", "b"],
   );
   assert.equal(ownResults()[0]?.title, "Scale a vector.");
+  setFavourite("b", true);
+  clearHistory();
+  assert.deepEqual(
+    ownResults().map(({ id }) => id),
+    ["b"],
+  );
+  setFavourite("b", false);
   clearHistory();
   assert.deepEqual(ownResults(), []);
 });

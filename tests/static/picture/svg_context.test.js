@@ -30,12 +30,17 @@ class FakeElement {
     return `<${this.name}${attributes}>${this.children.join("")}</${this.name}>`;
   }
 }
+Object.assign(globalThis, {
+  XMLSerializer: class {
+    serializeToString = String;
+  },
+});
 Object.assign(document, {
   createElementNS: (/** @type {string} */ _, /** @type {string} */ name) => new FakeElement(name),
 });
 
 const { SvgContext } = await import("../../../explorer/static/picture/svg_context.js");
-const { scaleOf } = await import("../../../explorer/static/picture/save.js");
+const { scaleOf, svgText } = await import("../../../explorer/static/picture/save.js");
 
 function context() {
   const root = /** @type {SVGElement} */ (/** @type {unknown} */ (new FakeElement("g")));
@@ -83,8 +88,10 @@ test("texts stay texts, in their place and no wider than on the canvas", () => {
 
 test("characters that XML does not permit are replaced", () => {
   const { root, drawing } = context();
-  drawing.fillText("a\u0001b\tc", 0, 0);
-  assert.match(String(root), />a\ufffdb\tc</);
+  drawing.fillText("a\u0001b\tc\ud800d😀", 0, 0);
+  const text = svgText(/** @type {SVGSVGElement} */ (root));
+  assert.match(text, />a\ufffdb\tc\ufffdd😀</);
+  assert.doesNotThrow(() => encodeURIComponent(text));
 });
 
 test("a PNG has twice the pixels, unless it would be larger than browsers draw", () => {

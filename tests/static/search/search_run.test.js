@@ -8,6 +8,8 @@ const { TextWorker } = await import("../../../explorer/static/search/text_worker
 
 /** @import { SearchedText } from "../../../explorer/static/search/searched_texts.js" */
 
+const MISSING = "missing script";
+const FAILING = "failing";
 const HOSTILE = "(a+)+$";
 /** @type {FakeWorker[]} */
 let workers = [];
@@ -20,9 +22,12 @@ class FakeWorker {
   isTerminated = false;
   /** @type {(event: {data: unknown}) => void} */
   onmessage = () => {};
+  onerror = () => {};
 
-  constructor() {
+  /** @param {string} script */
+  constructor(script) {
     workers.push(this);
+    if (script === MISSING) queueMicrotask(() => this.onerror());
   }
 
   /** @param {{key: string, lines?: string[], query: import("../../../explorer/static/text/text_search.js").Query, columns: number}} message */
@@ -31,7 +36,8 @@ class FakeWorker {
       this.received += 1;
       this.texts.set(key, lines);
     }
-    if (query.text !== HOSTILE)
+    if (query.text === FAILING) queueMicrotask(() => this.onerror());
+    else if (query.text !== HOSTILE)
       queueMicrotask(() => this.onmessage({ data: findLines(this.texts.get(key) ?? [], query, columns) }));
   }
 
@@ -100,6 +106,32 @@ test("an expression that never ends is stopped with its worker, and the next sea
   await next.start(() => {});
   assert.equal(next.words, "2 matches in 1 text.");
   assert.equal(workers.length, 2);
+});
+
+for (const [title, script, words] of /** @type {const} */ ([
+  ["whose script cannot be loaded", MISSING, "global"],
+  ["that fails", "script", FAILING],
+])) {
+  test(`a worker ${title} ends the search, and the next search starts another`, async () => {
+    let address = script;
+    const worker = new TextWorker(async () => address);
+    const run = new SearchRun(worker, TEXTS, pattern(words), 80);
+    await run.start(() => {});
+    assert.equal(run.words, "The search failed. Try again.");
+    assert.equal(run.isDone, true);
+    address = "script";
+    const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("global"), 80);
+    await next.start(() => {});
+    assert.equal(next.words, "2 matches in 1 text.");
+    assert.equal(workers.length, 2);
+  });
+}
+
+test("a script without an address ends the search", async () => {
+  const worker = new TextWorker(() => Promise.reject(new TypeError("no network")));
+  const run = new SearchRun(worker, TEXTS, pattern("global"), 80);
+  await run.start(() => {});
+  assert.equal(run.words, "The search failed. Try again.");
 });
 
 test("a search ends the search before it", async () => {

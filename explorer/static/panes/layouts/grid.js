@@ -31,6 +31,8 @@ const LABEL_FROM_PX = 30;
 const LINES_FROM_PX = 7;
 const LARGEST_PX = 96;
 const STEP = 1.3;
+/** A picture with more cells has no labels: as elements of an SVG, they would take seconds. */
+const MOST_LABELS = 20_000;
 
 export class Grid {
   /** @type {Picture | null} */
@@ -242,7 +244,9 @@ export class Grid {
       column: Math.min(picture.columns, Math.ceil((left + width) / scale)),
     };
     if (scale >= LINES_FROM_PX) this.drawLines(context, token("--panel"), first, last);
-    if (scale >= LABEL_FROM_PX)
+    const hasRoom = scale >= LABEL_FROM_PX;
+    const hasLabels = hasRoom && (last.row - first.row) * (last.column - first.column) <= MOST_LABELS;
+    if (hasLabels)
       this.drawLabels(context, token("--text"), token("--accent-text"), token("--mono"), first, last);
     context.strokeStyle = token("--bad");
     context.lineWidth = 2;
@@ -258,7 +262,8 @@ export class Grid {
       context.strokeRect(this.column * scale, this.row * scale, scale, scale);
     }
     context.restore();
-    this.drawAxes(context, token("--mute"), token("--sans"), first, last, { left, top });
+    const note = hasRoom && !hasLabels ? "   (too many cells for labels)" : "";
+    this.drawAxes(context, token("--mute"), token("--sans"), first, last, { left, top, note });
   }
 
   /** @typedef {{row: number, column: number}} Corner */
@@ -313,16 +318,16 @@ export class Grid {
    * @param {string} font
    * @param {Corner} first
    * @param {Corner} last
-   * @param {{left: number, top: number}} hidden the part that is scrolled out of sight
+   * @param {{left: number, top: number, note: string}} hidden the part that is scrolled out of sight, and a note on it
    */
-  drawAxes(context, color, font, first, last, { left, top }) {
+  drawAxes(context, color, font, first, last, { left, top, note }) {
     const { picture, scale } = this;
     if (!picture) return;
     context.fillStyle = color;
     context.font = `11px ${font}`;
     context.textBaseline = "middle";
     context.textAlign = "left";
-    context.fillText(`${picture.rowTitle} ↓   ${picture.columnTitle} →`, 4, 9);
+    context.fillText(`${picture.rowTitle} ↓   ${picture.columnTitle} →${note}`, 4, 9);
     const stepOf = (/** @type {number} */ room) => 2 ** Math.max(0, Math.ceil(Math.log2(room / scale)));
     context.textAlign = "center";
     const across = stepOf(30);

@@ -110,7 +110,8 @@ export function aliveAtMost({ tensors, most_line: line }) {
 
 /** @param {LiveRange} range */
 export function rangeWords({ name, type, registers, elements, element_bits: bits, first, last, operation }) {
-  return `${name}: ${type}, ${registers} registers (${elements} × ${bits} bits), from ${operation} in TTGIR lines ${first} to ${last}`;
+  const lines = first === last ? `line ${first}` : `lines ${first} to ${last}`;
+  return `${name}: ${type}, ${registers} registers (${elements} × ${bits} bits), from ${operation} in TTGIR ${lines}`;
 }
 
 /** The name of a value in the source; a value without a name keeps its number and its sign. @param {string} name */

@@ -28,3 +28,27 @@ test("cells are no larger than 44 pixels, and a picture that scrolls fills the w
   assert.equal(fitted(2000, 2000, { rows: 4, columns: 4 }), 44);
   assert.equal(fitted(688, 100, { rows: 512, columns: 32, scrolls: true, largest: 60 }), 20);
 });
+
+test("a picture of many cells has no labels, and says so", () => {
+  Object.assign(globalThis, { getComputedStyle: () => ({ getPropertyValue: () => "" }) });
+  /** @param {number} rows */
+  const textsOf = (rows) => {
+    /** @type {string[]} */
+    const texts = [];
+    /** @type {Grid} */
+    const grid = Object.create(Grid.prototype);
+    const picture = { rows, columns: 512, rowTitle: "rows", columnTitle: "columns", text: () => "label" };
+    Object.assign(grid, { picture, scale: 32, lit: new Set(), warned: new Set(), row: -1 });
+    const context = new Proxy(/** @type {Record<string, unknown>} */ ({}), {
+      get: (_, name) => (name === "fillText" ? (/** @type {string} */ text) => texts.push(text) : () => {}),
+    });
+    grid.whole?.draw(/** @type {CanvasRenderingContext2D} */ (/** @type {unknown} */ (context)));
+    return texts;
+  };
+  const few = textsOf(2);
+  assert.equal(few.filter((text) => text === "label").length, 1024);
+  assert.ok(few.includes("rows ↓   columns →"));
+  const many = textsOf(512);
+  assert.ok(!many.includes("label"));
+  assert.ok(many.includes("rows ↓   columns →   (too many cells for labels)"));
+});
