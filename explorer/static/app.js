@@ -193,17 +193,17 @@ async function openAgain(id) {
   if (unsent && !store.state.edited) choose(unsent);
 }
 
-/** Load the modules about a result when the first result is shown: samples beside the lines, and the number of findings. */
+/** Load the modules about a result when the first result is shown: samples beside the lines, and its findings. */
 function loadResultPartsLater() {
   let isLoaded = false;
   const load = () =>
     loadLater(
-      () => Promise.all([import("./runs/heat.js"), import("./findings/count.js")]),
-      ([{ startHeat }, { startCount }]) => {
+      () => Promise.all([import("./runs/heat.js"), import("./findings/settle.js")]),
+      ([{ startHeat }, { startSettling }]) => {
         if (isLoaded) return;
         isLoaded = true;
         startHeat();
-        startCount();
+        startSettling();
       },
     );
   store.watch(["result"], () => {

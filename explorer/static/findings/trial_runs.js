@@ -12,7 +12,7 @@ import { isFaster } from "../compare/side_rows.js";
  * @typedef {{isOther: boolean, words: string, before?: Timing, timing?: Timing, isFaster?: boolean | null}} Results
  */
 /**
- * Returns the finished run of the kernel of a compilation; null: there is none.
+ * Returns the finished run of the kernel of a compilation; null: there is none, or it was cancelled.
  * @typedef {(compilation: string, fields: Run) => Promise<RunDocument | null>} Runner
  */
 
@@ -23,13 +23,15 @@ const NOT_MEASURED = "not measured";
 /** Run kernels, and compare with the kernel of `original`. @param {string} original @param {AbortSignal} signal @returns {Runner} */
 export function runStarter(original, signal) {
   return async (compilation, fields) => {
+    if (signal.aborted) return null;
     const { id } = await api.startRun(compilation, fields, { isBatch: true }, original);
-    let found = await api.run(id, compilation);
-    while (UNFINISHED.includes(found.status) && !signal.aborted) {
+    while (!signal.aborted) {
+      const found = await api.run(id, compilation);
+      if (!UNFINISHED.includes(found.status)) return found;
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      found = await api.run(id, compilation);
     }
-    return found;
+    await api.cancelRun(id);
+    return null;
   };
 }
 
@@ -55,9 +57,13 @@ export function runFinder({ request: { source, config, options, constants } }) {
  * @returns {Promise<Timing | undefined>}
  */
 export async function measure({ id, target }, run) {
-  const { devices } = await api.runs(id);
-  if (!devices.gpu.available || devices.gpu.target !== target.name) return undefined;
-  return (await outcome(id, true, run)).timing;
+  try {
+    const { gpu } = (await api.runs(id)).devices;
+    return gpu.available && gpu.target === target.name ? (await outcome(id, true, run)).timing : undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return undefined;
+  }
 }
 
 /**
@@ -75,7 +81,7 @@ export async function compared(id, { constants, edits }, before, run) {
   if (!found.timing) return { ...found, isFaster: null, words: `${found.words}, the GPU gave no time` };
   const { median_ns: median, low_ns: low, high_ns: high } = found.timing;
   const faster = isFaster(before, found.timing);
-  const isWhat = { true: "faster", false: "slower", null: "within the spread" }[`${faster}`];
+  const isWhat = { true: "faster", false: "slower", null: "no clear difference" }[`${faster}`];
   const times = `${time(before.median_ns)} → ${time(median)} (${time(low)} to ${time(high)})`;
   return { ...found, before, isFaster: faster, words: `${found.words}, measured: ${times}, ${isWhat}` };
 }
@@ -104,7 +110,7 @@ async function outcome(id, isTimed, run) {
 }
 
 /** @param {Pick<RunDocument, "matches" | "not_compared">} run @returns {Results} */
-export function resultsOf({ matches, not_compared: reason }) {
+function resultsOf({ matches, not_compared: reason }) {
   if (reason) return { isOther: false, words: `results not compared: ${reason}` };
   return matches
     ? { isOther: false, words: "same results" }

@@ -1,6 +1,6 @@
 /** Nodes of a picture in SVG. */
 
-export const SVG = "http://www.w3.org/2000/svg";
+const SVG = "http://www.w3.org/2000/svg";
 /** Characters that XML does not permit. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters
 const NOT_IN_XML = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
