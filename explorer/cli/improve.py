@@ -95,7 +95,7 @@ def _summary(found: Improvement) -> Iterator[str]:
     if not found.is_complete:
         yield "The time is over. With more --seconds, further changes are tried."
     if not any(each.is_taken for each in found.tries):
-        yield "No change is proven: the kernel stays as it is."
+        yield "No change is proven to help: the kernel stays as it is."
         return
     yield ""
     for each in found.figures:
