@@ -29,7 +29,7 @@ export class Work {
   tried = null;
   /** By the keys of their changes. @type {Trials} */
   trials = new Map();
-  /** What is at work on the trials. @type {typeof tryAll | typeof findTrials | null} */
+  /** The function that follows the trials; null: nothing is at work. @type {typeof tryAll | typeof findTrials | null} */
   following = null;
   trying = new AbortController();
   /** @type {import("./improve.js").Search | null} */
@@ -104,7 +104,7 @@ export class Work {
     return this.search?.first.id === of.id ? this.search : null;
   }
 
-  /** What is known of a change. @param {number} index of the finding @param {Change} change */
+  /** The verdict on a change so far. @param {number} index of the finding @param {Change} change */
   verdict(index, change) {
     const verdict = verdictOf(this.trials.get(keyOf(change)) ?? {}, index);
     return verdict.kind === "waiting" && !this.following ? { ...verdict, words: "stopped" } : verdict;
