@@ -121,7 +121,8 @@ class Search:
                 Figure(name, *(_sum(each, parts) for each in (self._first, self._last)))
                 for name, parts in _FIGURES.items()
             ],
-            *(_median_ns(each) for each in self._timings),
+            _median_ns(self._timings[0]),
+            _median_ns(self._timings[1]),
             {name: value for each in self._taken for name, value in each.options.items()},
             {name: value for each in self._taken for name, value in each.constants.items()},
             list(difflib.unified_diff(old, now, "before", "after", lineterm="")),
