@@ -17,15 +17,13 @@ from explorer.agents.api import Api, Refused, document, post
 from explorer.documents import API, CompilationDocument
 from explorer.errors import NotAnswerable
 from explorer.model import Scalar
-from explorer.model.measurements import Timings
+from explorer.model.measurements import Timing, Timings
 from explorer.queries.finding_changes import FindingChanges
 from explorer.queries.findings import FindingsDocument
 from explorer.queries.findings.finding import Change
 from explorer.runs.documents import RunDocument, RunsDocument
 from explorer.store import is_over
 
-#: The share of the former time of a kernel that is faster; times differ by less than that from run to run.
-_FASTER = 0.98
 _FIGURES = {
     "registers": ("registers",),
     "spilled bytes": ("spill_stores_bytes", "spill_loads_bytes"),
@@ -79,7 +77,7 @@ class _Outcome(NamedTuple):
 
     is_proven: bool
     words: str
-    time_ns: float | None
+    timing: Timing | None
 
 
 class Search:
@@ -99,7 +97,7 @@ class Search:
         self._is_complete = False
         self._device = "interpreter"
         #: The times of the first kernel and of the present one.
-        self._times: tuple[float | None, float | None] = (None, None)
+        self._timings: tuple[Timing | None, Timing | None] = (None, None)
 
     async def tries(self) -> AsyncGenerator[Try, None]:
         """Try changes until none is proven, or the time is over.
@@ -148,7 +146,8 @@ class Search:
                 Figure(name, *(_sum(each, parts) for each in (self._first, self._last)))
                 for name, parts in _FIGURES.items()
             ],
-            *self._times,
+            _median_ns(self._timings[0]),
+            _median_ns(self._timings[1]),
             {name: value for each in self._taken for name, value in each.options.items()},
             {name: value for each in self._taken for name, value in each.constants.items()},
             list(difflib.unified_diff(old, now, "before", "after", lineterm="")),
@@ -161,9 +160,9 @@ class Search:
         if gpu.available and gpu.target == self._first.target.name:
             self._device = "gpu"
             with suppress(Refused):
-                time_ns = (await self._run(self._first.id)).time_ns
-                self._times = time_ns, time_ns
-            if self._times[0] is None:
+                timing = (await self._run(self._first.id)).timing
+                self._timings = timing, timing
+            if self._timings[0] is None:
                 self._device = "interpreter"
 
     async def _proposals(self) -> list[tuple[int, str, Change]]:
@@ -182,20 +181,20 @@ class Search:
         fields = {name: getattr(change, name) for name in ("options", "constants", "edits")}
         ticket = await post(self._api, f"{self._path()}/changed", fields)
         after = await self._finished(f"/compilations/{ticket['id']}", CompilationDocument)
-        is_proven, verdict, time_ns = False, "does not compile", None
+        is_proven, verdict, timing = False, "does not compile", None
         if after.status == "complete":
             path = f"{self._path()}/compare/{after.id}/findings"
             said = (await document(self._api, path, FindingChanges)).verdicts[index]
             is_proven, verdict = said.is_proven, said.text
         if is_proven and (self._device == "gpu" or change.edits or change.constants):
-            is_proven, results, time_ns = await self._run(after.id)
+            is_proven, results, timing = await self._run(after.id)
             verdict = f"{verdict}, {results}" if is_proven else results
-        if is_proven and (before_ns := self._times[1]) is not None:
-            verdict = f"{verdict}, {microseconds(before_ns)} → {microseconds(time_ns)}"
-            is_proven = time_ns is not None and time_ns < _FASTER * before_ns
+        if is_proven and (before := self._timings[1]) is not None:
+            verdict = f"{verdict}, {microseconds(before.median_ns)} → {microseconds(_median_ns(timing))}"
+            is_proven = timing is not None and timing.is_faster_than(before)
         if is_proven:
             self._last = after
-            self._times = self._times[0], time_ns
+            self._timings = self._timings[0], timing
             self._taken.append(change)
         return Try(rule, change.text, verdict, is_proven)
 
@@ -213,15 +212,15 @@ class Search:
         ticket = await post(self._api, "/runs", body)
         path = f"/runs/{ticket['id']}"
         run = await self._finished(path, RunDocument)
-        time_ns = None
+        timing = None
         if any(each.name == "timings" for each in run.measurements):
             timings = (await document(self._api, f"{path}/measurements/timings", Timings)).timings
-            time_ns = next((each.median_ns for each in timings if each.cache == "cold"), None)
+            timing = next((each for each in timings if each.cache == "cold"), None)
         if run.matches is None:
             words = f"results not compared: {run.not_compared or run.problem}"
-            return _Outcome(bool(run.not_compared), words, time_ns)
+            return _Outcome(bool(run.not_compared), words, timing)
         words = "same results" if run.matches else "the kernel writes other results"
-        return _Outcome(run.matches, words, time_ns)
+        return _Outcome(run.matches, words, timing)
 
     def _check_time(self) -> None:
         if time.monotonic() > self._deadline:
@@ -244,6 +243,10 @@ class Search:
 def microseconds(time_ns: float | None) -> str:
     """Write a time in microseconds."""
     return "unknown" if time_ns is None else f"{time_ns / 1000:.1f} µs"
+
+
+def _median_ns(timing: Timing | None) -> float | None:
+    return timing.median_ns if timing else None
 
 
 def _sum(compilation: CompilationDocument, parts: tuple[str, ...]) -> int:

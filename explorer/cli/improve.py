@@ -99,7 +99,7 @@ def _summary(found: Improvement) -> Iterator[str]:
     if not found.is_complete:
         yield "Changes are left to try. Give more --seconds, or try again later."
     if not any(each.is_taken for each in found.tries):
-        yield "No change is proven: the kernel stays as it is."
+        yield "No change is proven to help: the kernel stays as it is."
         return
     yield ""
     for each in found.figures:

@@ -194,8 +194,8 @@ async function openAgain(id) {
 }
 
 /**
- * Load the modules about a result when the first result is shown: samples beside the lines, the number of findings, and
- * keys of tabs.
+ * Load the modules about a result when the first result is shown: samples beside the lines, its findings, and keys
+ * of tabs.
  * @param {Dock} dock
  */
 function loadResultPartsLater(dock) {
@@ -203,12 +203,12 @@ function loadResultPartsLater(dock) {
   const load = () =>
     loadLater(
       () =>
-        Promise.all([import("./runs/heat.js"), import("./findings/count.js"), import("./dock/tab_keys.js")]),
-      ([{ startHeat }, { startCount }, { startTabKeys }]) => {
+        Promise.all([import("./runs/heat.js"), import("./findings/settle.js"), import("./dock/tab_keys.js")]),
+      ([{ startHeat }, { startSettling }, { startTabKeys }]) => {
         if (isLoaded) return;
         isLoaded = true;
         startHeat();
-        startCount();
+        startSettling();
         startTabKeys(dock);
       },
     );

@@ -36,7 +36,7 @@ def test_a_proven_change_is_taken_and_printed_as_a_difference(improve, tmp_path)
         "for start in range(0, columns, BLOCK):", "for start in tl.range(0, columns, BLOCK, num_stages=3):"
     )
     status, printed, _ = improve((tmp_path / "better.py").read_text())
-    assert (status, printed) == (0, "No change is proven: the kernel stays as it is.\n")
+    assert (status, printed) == (0, "No change is proven to help: the kernel stays as it is.\n")
 
 
 def test_a_change_with_other_results_is_not_taken(improve):
@@ -55,7 +55,7 @@ gather[(256,)](x, torch.empty_like(x), BLOCK=1024)
     status, printed, _ = improve(gather)
     assert status == 0
     assert "`program * BLOCK + tl.arange(0, BLOCK)`: the kernel writes other results" in printed
-    assert printed.endswith("No change is proven: the kernel stays as it is.\n")
+    assert printed.endswith("No change is proven to help: the kernel stays as it is.\n")
 
 
 @pytest.mark.nightly
@@ -68,7 +68,7 @@ def test_a_change_that_a_gpu_does_not_make_faster_is_not_taken(tmp_path_factory,
     finally:
         server.close()
     assert "proven in the compiler, same results, 4.0 µs → 4.0 µs" in done.stdout
-    assert done.stdout.endswith("No change is proven: the kernel stays as it is.\n")
+    assert done.stdout.endswith("No change is proven to help: the kernel stays as it is.\n")
 
 
 def test_without_time_nothing_is_tried(improve):

@@ -79,7 +79,7 @@ class ComparisonBrief extends ComparisonPart {
           "Time of the kernel",
           runs.map(({ title, before: one, after: other }) => {
             const faster = one && other ? isFaster(one, other) : null;
-            const words = { true: "faster", false: "slower", null: "within the spread" };
+            const words = { true: "faster", false: "slower", null: "no clear difference" };
             return [
               title,
               spread(one),

@@ -74,7 +74,9 @@ export function answerBy(other) {
  */
 async function request(url, options, { signal, patience, onBusy } = {}) {
   for (let left = MOST_RETRIES; ; left -= 1) {
-    const response = await send(url, { ...options, signal });
+    const response = await answer(url, { ...options, signal }).catch((error) => {
+      throw isAbort(error) ? error : unreachable();
+    });
     if (response.ok) return response;
     const error = await refusal(response);
     const seconds = Number(response.headers.get("Retry-After"));
@@ -87,29 +89,14 @@ async function request(url, options, { signal, patience, onBusy } = {}) {
 }
 
 /**
- * @param {string} url
- * @param {RequestInit} options
- */
-async function send(url, options) {
-  try {
-    return await answer(url, options);
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    throw unreachable();
-  }
-}
-
-/**
  * Wait for the body of a response. The connection may be lost in the middle of it.
  * @template Body
  * @param {Promise<Body>} body
  */
-async function whole(body) {
-  try {
-    return await body;
-  } catch (error) {
+function whole(body) {
+  return body.catch((error) => {
     throw error instanceof TypeError ? unreachable() : error;
-  }
+  });
 }
 
 const unreachable = () =>
@@ -156,19 +143,29 @@ export function pause(milliseconds, signal) {
   });
 }
 
-/** A document of the API. @param {string} path @param {AbortSignal} [signal] */
-export async function get(path, signal) {
-  return whole((await request(BASE + path, {}, { signal })).json());
+/**
+ * Return the document in the answer to a request; null: the answer is empty.
+ * @param {string} url @param {RequestInit} [options] @param {Sending} [sending]
+ */
+async function send(url, options, sending) {
+  const response = await request(url, options, sending);
+  return response.status === 204 ? null : whole(response.json());
 }
 
+/** A document of the API. @param {string} path @param {AbortSignal} [signal] */
+export const get = (path, signal) => send(BASE + path, {}, { signal });
+
+/** A text of the API. @param {string} path @returns {Promise<string>} */
+const text = async (path) => whole((await request(BASE + path)).text());
+
 /** @param {string} path @param {unknown} body @param {Sending} [sending] */
-async function post(path, body, sending = {}) {
+function post(path, body, sending = {}) {
   const options = {
     method: "POST",
     headers: { "Content-Type": "application/json", ...ownership(), ...(sending.isBatch ? BATCH : {}) },
     body: JSON.stringify(body),
   };
-  return whole((await request(BASE + path, options, sending)).json());
+  return send(BASE + path, options, sending);
 }
 
 /** The header with the token that allows this browser to delete its submissions. */
@@ -210,7 +207,7 @@ export const api = {
    *   first_example: string, default_target: string, most_cells: number,
    *   argument_types: string[], type_pattern: string, source_limits: {files: number, bytes: number}}>}
    */
-  page: async () => whole((await request("/page.json")).json()),
+  page: () => send("/page.json"),
   /** Fetch the script of a web worker. @param {string} address @returns {Promise<Blob>} */
   script: async (address) =>
     new Blob([await whole((await request(address)).blob())], { type: "text/javascript" }),
@@ -248,10 +245,8 @@ export const api = {
    * @param {string} id
    * @returns {Promise<import("openapi").DeletionDocument>}
    */
-  remove: async (id) => {
-    const options = { method: "DELETE", headers: ownership() };
-    return whole((await request(`${BASE}/results/${encodeURIComponent(id)}`, options)).json());
-  },
+  remove: (id) =>
+    send(`${BASE}/results/${encodeURIComponent(id)}`, { method: "DELETE", headers: ownership() }),
   /**
    * Ask the server to retain shared results. Their links also work without this request.
    * @param {string[]} ids
@@ -266,11 +261,9 @@ export const api = {
   /** @param {string} id @param {string} stage @returns {Promise<Locations>} */
   locations: (id, stage) => get(`${compilationPath(id)}/stages/${stage}/locations`),
   /** @param {string} id @param {string} stage @returns {Promise<string>} */
-  stageText: async (id, stage) =>
-    whole((await request(`${BASE}${compilationPath(id)}/stages/${stage}`)).text()),
+  stageText: (id, stage) => text(`${compilationPath(id)}/stages/${stage}`),
   /** The module after a pass. @param {string} id @param {number} index @returns {Promise<string>} */
-  passText: async (id, index) =>
-    whole((await request(`${BASE}${compilationPath(id)}/passes/${index}`)).text()),
+  passText: (id, index) => text(`${compilationPath(id)}/passes/${index}`),
   /**
    * @param {string} id
    * @param {number} index
@@ -389,18 +382,15 @@ export const api = {
    * Send a file of a capture or of another tool.
    * @param {string} name @param {Blob} file @returns {Promise<import("./types.js").ImportDocument>}
    */
-  importFile: async (name, file) => {
+  importFile: (name, file) => {
     const headers = { "Content-Type": "application/octet-stream", ...ownership(), ...BATCH };
     const path = `${following("/imports")}&name=${encodeURIComponent(name)}&private=${encodeURIComponent(freshKey())}`;
-    return whole((await request(BASE + path, { method: "POST", headers, body: file })).json());
+    return send(BASE + path, { method: "POST", headers, body: file });
   },
   /** Compile the changes that the findings of a compilation propose. @param {string} id @returns {Promise<MatrixTicket>} */
   startTrials: (id) => post(following(`${compilationPath(id)}/trials`), {}),
   /** The matrix of these changes; null: nobody has tried them. @param {string} id @returns {Promise<MatrixDocument | null>} */
-  trials: async (id) => {
-    const response = await request(`${BASE}${compilationPath(id)}/trials`);
-    return response.status === 204 ? null : whole(response.json());
-  },
+  trials: (id) => get(`${compilationPath(id)}/trials`),
   /** @param {unknown} body @returns {Promise<{url: string}>} */
   createSession: (body) => post("/sessions", body),
   /** @param {string} before @param {string} after @returns {Promise<ComparisonDocument>} */

@@ -53,7 +53,7 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {boolean} isTyping a live compilation of the draft is due or under way
  * @property {Result | null} liveFailure the last live compilation, which failed; the panes still show `result`
  * @property {Result | null} settled the finished result whose findings are requested: `result`, or while a source is
- *   typed an earlier one
+ *   typed an earlier one; null until a module has settled it, which is loaded with the first result
  * @property {Result | null} before the complete result of the same kernel that was settled before
  * @property {{id: string, count: number} | null} findingCount the number of findings of a result
  * @property {Problem | null} problem the server's last refusal

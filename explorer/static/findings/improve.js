@@ -4,18 +4,15 @@
  * @import { CompilationDocument } from "../core/types.js"
  * @import { Finding, Proposal, Trial, Trials } from "./trials.js"
  */
-import { api } from "../core/api.js";
+import { ApiError, api } from "../core/api.js";
 import { keyOf, proposalsOf, tryAll, verdictOf } from "./trials.js";
 
 /** A change that was tried for a finding. @typedef {{rule: string, text: string, words: string, isTaken: boolean}} Try */
 /**
- * A search: its tries, and the kernels before and after the taken changes.
+ * A search: its tries, and the kernels before and after the taken changes. `problem` is why it could not go on.
  * @typedef {{first: CompilationDocument, last: CompilationDocument, tries: Try[], taken: Trial[],
- *   isOver: boolean, isLate: boolean}} Search
+ *   isOver: boolean, isStopped: boolean, problem: string}} Search
  */
-
-/** The time of a search. */
-export const SECONDS = 60;
 
 /**
  * Search until no change is proven, or the signal ends it. `tell` is called whenever something is known.
@@ -23,28 +20,37 @@ export const SECONDS = 60;
  */
 export async function improve(first, tell, signal) {
   /** @type {Search} */
-  let search = { first, last: first, tries: [], taken: [], isOver: false, isLate: false };
+  let search = { first, last: first, tries: [], taken: [], isOver: false, isStopped: false, problem: "" };
+  let step = new AbortController();
+  signal.addEventListener("abort", () => step.abort());
   tell(search);
-  for (let isAtWork = true; isAtWork && !signal.aborted; ) {
-    const { last, tries, taken } = search;
-    const { findings } = await api.analysis(last.id, "findings");
-    const proposals = proposalsOf(findings);
-    if (!proposals.some(({ change }) => change.may_be_faster)) break;
-    const found = new AbortController();
-    let step = firstTaken(findings, proposals, new Map());
-    const look = (/** @type {Trials} */ trials) => {
-      step = firstTaken(findings, proposals, trials);
-      if (step.trial) found.abort();
-      search = { ...search, tries: [...tries, ...step.tries] };
-      tell(search);
-    };
-    await tryAll(last, proposals, look, AbortSignal.any([signal, found.signal]), first);
-    const { trial } = step;
-    isAtWork = trial !== null;
-    if (trial?.cell?.id)
-      search = { ...search, last: await api.compilation(trial.cell.id), taken: [...taken, trial] };
+  try {
+    for (let isAtWork = true; isAtWork && !signal.aborted; ) {
+      const { last, tries, taken } = search;
+      step = new AbortController();
+      const { findings } = await api.analysis(last.id, "findings");
+      const proposals = proposalsOf(findings);
+      if (!proposals.some(({ change }) => change.may_be_faster)) break;
+      let found = firstTaken(findings, proposals, new Map());
+      const look = (/** @type {Trials} */ trials) => {
+        found = firstTaken(findings, proposals, trials);
+        if (found.trial) step.abort();
+        search = { ...search, tries: [...tries, ...found.tries] };
+        tell(search);
+      };
+      await tryAll(last, proposals, look, step.signal, first);
+      const { trial } = found;
+      isAtWork = trial !== null;
+      if (trial?.cell?.id)
+        search = { ...search, last: await api.compilation(trial.cell.id), taken: [...taken, trial] };
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    search = { ...search, problem: error.problem.detail };
+  } finally {
+    step.abort();
+    tell({ ...search, isOver: true, isStopped: signal.aborted });
   }
-  tell({ ...search, isOver: true, isLate: signal.aborted });
 }
 
 /**
@@ -52,7 +58,7 @@ export async function improve(first, tell, signal) {
  * @param {Finding[]} findings @param {Proposal[]} proposals @param {Trials} trials
  * @returns {{tries: Try[], trial: Trial | null}}
  */
-export function firstTaken(findings, proposals, trials) {
+function firstTaken(findings, proposals, trials) {
   /** @type {Try[]} */
   const tries = [];
   for (const { index, change } of proposals) {

@@ -12,7 +12,7 @@ import { changedLines } from "./improve.js";
 
 /**
  * @param {Search} search @param {Map<string, string>} titles of rules
- * @param {() => void} apply takes all changes
+ * @param {(() => void) | null} apply takes all changes; null: the kernel is no longer shown
  */
 export function improvement(search, titles, apply) {
   const { tries, isOver } = search;
@@ -25,11 +25,12 @@ export function improvement(search, titles, apply) {
   </section>`;
 }
 
-/** @param {Search} search @param {() => void} apply */
+/** @param {Search} search @param {(() => void) | null} apply */
 function sum(search, apply) {
-  const { first, last, taken, isLate } = search;
-  const end = isLate ? html`<p>The search was stopped: further changes may help.</p>` : nothing;
-  if (!taken.length) return html`<p>No change is proven: the kernel stays as it is.</p>${end}`;
+  const { first, last, taken, isStopped, problem } = search;
+  const reason = problem || "further changes may help.";
+  const end = problem || isStopped ? html`<p>The search was stopped: ${reason}</p>` : nothing;
+  if (!taken.length) return html`<p>No change is proven to help: the kernel stays as it is.</p>${end}`;
   const settings = taken.flatMap(({ change }) => Object.entries({ ...change.options, ...change.constants }));
   const before = taken[0]?.results?.before;
   const after = taken.at(-1)?.results?.timing;
@@ -40,7 +41,7 @@ function sum(search, apply) {
       (each) =>
         html`<pre class="finding-lines"><del class="removed">${each.before.trim()}</del><ins class="added">${each.after.trim()}</ins></pre>`,
     )}
-    <p><button type="button" class="button small" @click=${apply}>Apply</button>
+    <p>${apply ? html`<button type="button" class="button small" @click=${apply}>Apply</button>` : nothing}
       <a class="link" href=${comparisonUrl(first.id, last.id)}>Compare</a></p>${end}`;
 }
 

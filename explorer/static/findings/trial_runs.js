@@ -12,7 +12,7 @@ import { isFaster } from "../compare/side_rows.js";
  * @typedef {{isOther: boolean, words: string, before?: Timing, timing?: Timing, isFaster?: boolean | null}} Results
  */
 /**
- * Returns the finished run of the kernel of a compilation; null: there is none.
+ * Returns the finished run of the kernel of a compilation; null: there is none, or it was cancelled.
  * @typedef {(compilation: string, fields: Run) => Promise<RunDocument | null>} Runner
  */
 
@@ -23,13 +23,15 @@ const NOT_MEASURED = "not measured";
 /** Run kernels, and compare with the kernel of `original`. @param {string} original @param {AbortSignal} signal @returns {Runner} */
 export function runStarter(original, signal) {
   return async (compilation, fields) => {
+    if (signal.aborted) return null;
     const { id } = await api.startRun(compilation, fields, { isBatch: true }, original);
-    let found = await api.run(id, compilation);
-    while (UNFINISHED.includes(found.status) && !signal.aborted) {
+    while (!signal.aborted) {
+      const found = await api.run(id, compilation);
+      if (!UNFINISHED.includes(found.status)) return found;
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      found = await api.run(id, compilation);
     }
-    return found;
+    await api.cancelRun(id);
+    return null;
   };
 }
 
@@ -55,35 +57,39 @@ export function runFinder({ request: { source, config, options, constants } }) {
  * @returns {Promise<Timing | undefined>}
  */
 export async function measure({ id, target }, run) {
-  const { devices } = await api.runs(id);
-  if (!devices.gpu.available || devices.gpu.target !== target.name) return undefined;
-  return (await outcome(id, true, run)).timing;
+  try {
+    const { gpu } = (await api.runs(id)).devices;
+    return gpu.available && gpu.target === target.name ? (await outcome(id, true, run))?.timing : undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return undefined;
+  }
 }
 
 /**
- * Compare what a kernel with a change writes, and its time, with the kernel before.
+ * Compare what a kernel with a change writes, and its time, with the kernel before; null: there is no run.
  * @param {string} id @param {import("./trials.js").Change} change @param {Timing | undefined} before
- * @param {Runner} run @returns {Promise<Results>}
+ * @param {Runner} run @returns {Promise<Results | null>}
  */
 export async function compared(id, { constants, edits }, before, run) {
   // Options leave the results as they are.
   const mayWriteOther = edits.length > 0 || Object.keys(constants).length > 0;
   if (!before && !mayWriteOther) return { isOther: false, words: NOT_MEASURED };
   const found = await outcome(id, Boolean(before), run);
-  if (found.isOther) return found;
+  if (!found || found.isOther) return found;
   if (!before) return { ...found, words: `${found.words}, ${NOT_MEASURED}` };
   if (!found.timing) return { ...found, isFaster: null, words: `${found.words}, the GPU gave no time` };
   const { median_ns: median, low_ns: low, high_ns: high } = found.timing;
   const faster = isFaster(before, found.timing);
-  const isWhat = { true: "faster", false: "slower", null: "within the spread" }[`${faster}`];
+  const isWhat = { true: "faster", false: "slower", null: "no clear difference" }[`${faster}`];
   const times = `${time(before.median_ns)} → ${time(median)} (${time(low)} to ${time(high)})`;
   return { ...found, before, isFaster: faster, words: `${found.words}, measured: ${times}, ${isWhat}` };
 }
 
 /**
- * The outcome of a run.
+ * The outcome of a run; null: there is none.
  * @param {string} id @param {boolean} isTimed
- * @param {Runner} run @returns {Promise<Results>}
+ * @param {Runner} run @returns {Promise<Results | null>}
  */
 async function outcome(id, isTimed, run) {
   const fields = /** @type {Run} */ (
@@ -91,7 +97,7 @@ async function outcome(id, isTimed, run) {
   );
   try {
     const found = await run(id, fields);
-    if (!found) return { isOther: false, words: "results not compared" };
+    if (!found) return null;
     const hasTimes = found.measurements.some(({ name }) => name === "timings");
     const { timings } = hasTimes
       ? /** @type {Timings} */ (await api.measurement(found.id, "timings"))
@@ -99,13 +105,13 @@ async function outcome(id, isTimed, run) {
     return { ...resultsOf(found), timing: timings.find(({ cache }) => cache === "cold") };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { isOther: false, words: `results not compared: ${error.problem.detail}` };
+    return { isOther: true, words: `results not compared: ${error.problem.detail}` };
   }
 }
 
-/** @param {Pick<RunDocument, "matches" | "not_compared">} run @returns {Results} */
-export function resultsOf({ matches, not_compared: reason }) {
-  if (reason) return { isOther: false, words: `results not compared: ${reason}` };
+/** @param {Pick<RunDocument, "matches" | "not_compared" | "problem">} run @returns {Results} */
+function resultsOf({ matches, not_compared: reason, problem }) {
+  if (matches === null) return { isOther: !reason, words: `results not compared: ${reason || problem}` };
   return matches
     ? { isOther: false, words: "same results" }
     : { isOther: true, words: "the kernel writes other results" };

@@ -68,8 +68,9 @@ export function verdictOf({ cell, verdicts, results }, index) {
  * @param {CompilationDocument} [original] what it writes is right
  */
 export async function tryAll(document, proposals, tell, signal, original = document) {
+  if (signal.aborted) return;
   const { id } = await api.startTrials(document.id);
-  await follow(document, proposals, tell, signal, runStarter(original.id, signal));
+  if (!signal.aborted) await follow(id, document, proposals, tell, signal, runStarter(original.id, signal));
   if (signal.aborted) await api.cancelMatrix(id);
 }
 
@@ -79,37 +80,40 @@ export async function tryAll(document, proposals, tell, signal, original = docum
  * @param {(trials: Trials) => void} tell @param {AbortSignal} signal
  */
 export async function findTrials(document, proposals, tell, signal) {
-  if (!(await api.trials(document.id)) || signal.aborted) return;
-  await follow(document, proposals, tell, signal, runFinder(document));
+  const matrix = await api.trials(document.id);
+  if (matrix && !signal.aborted)
+    await follow(matrix.id, document, proposals, tell, signal, runFinder(document));
 }
 
 /**
  * Follow the matrix of the trials, and the runs of the proven changes.
+ * @param {string} id of the matrix
  * @param {CompilationDocument} document @param {Proposal[]} proposals
  * @param {(trials: Trials) => void} tell @param {AbortSignal} signal
  * @param {import("./trial_runs.js").Runner} run
  */
-async function follow(document, proposals, tell, signal, run) {
+async function follow(id, document, proposals, tell, signal, run) {
   /** @type {Trials} */
   const trials = new Map(
     proposals.map(({ change }) => [keyOf(change), { change, cell: null, verdicts: null, results: null }]),
   );
   tell(trials);
   const measured = measure(document, run);
-  /** @param {Trial} trial @param {string} id */
-  const compare = async (trial, id) => {
+  /** @param {Trial} trial @param {string} compilation */
+  const compare = async (trial, compilation) => {
     const { verdicts, change } = trial;
     if (!verdicts?.some((each) => each.is_proven)) return;
-    trial.results = await compared(id, change, await measured, run);
+    trial.results = await compared(compilation, change, await measured, run);
     if (!signal.aborted) tell(trials);
   };
   /** @type {Promise<void>[]} */
   const comparisons = [];
   for (let isAtWork = true; isAtWork && !signal.aborted; ) {
-    const matrix = await api.trials(document.id);
-    isAtWork = matrix?.is_at_work ?? false;
-    for (const cell of matrix?.cells ?? []) {
-      const trial = trials.get(keyOf(/** @type {Proposal} */ (proposals[cell.configuration]).change));
+    const { is_at_work, cells } = await api.matrix(id);
+    isAtWork = is_at_work;
+    for (const cell of cells) {
+      const proposal = proposals[cell.configuration];
+      const trial = proposal && trials.get(keyOf(proposal.change));
       if (!trial) continue;
       trial.cell = cell;
       if (cell.state === "complete" && cell.id && !trial.verdicts) {

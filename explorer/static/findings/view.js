@@ -1,9 +1,10 @@
 /**
  * `<findings-view>`: what costs speed in the kernel, with its evidence, its cause and advice.
  *
- * @import { AnalysisAnswer } from "../core/types.js"
+ * @import { Result } from "../core/result.js"
+ * @import { Change, Finding } from "./trials.js"
+ * @import { Findings } from "./work.js"
  */
-import { api } from "../core/api.js";
 import { grouped, plural } from "../core/format.js";
 import { lineText } from "../core/line_words.js";
 import { Loaded, Pane } from "../core/pane.js";
@@ -12,17 +13,14 @@ import { choose } from "../launch/edit.js";
 import { draftOf } from "../launch/draft.js";
 import { comparisonUrl } from "../compare/address.js";
 import { differencesOf, figuresOf } from "./differences.js";
-import { SECONDS, improve } from "./improve.js";
 import { differenceWords, improvement } from "./improvement.js";
-import { applied, findTrials, keyOf, proposalsOf, tryAll, verdictOf } from "./trials.js";
+import { applied, keyOf, proposalsOf, tryAll } from "./trials.js";
+import { SECONDS, Work, settled } from "./work.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 import { marked } from "../glossary/marks.js";
-
-/** @typedef {AnalysisAnswer<"findings">} Findings */
-/** @typedef {Findings["findings"][number]} Finding */
 
 const WAITING = "The findings are being computed.";
 
@@ -31,22 +29,22 @@ class FindingsView extends Pane {
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "settled"]);
   /** The pane around it, which lights lines. */
   paneId = "";
-  /** The trials of the result `tried`, by the keys of their changes. @type {import("./trials.js").Trials} */
-  trials = new Map();
-  tried = "";
-  trying = new AbortController();
-  /** @type {import("./improve.js").Search | null} */
-  search = null;
-  searching = new AbortController();
+  work = new Work(() => this.requestUpdate());
   answer = new Loaded(
     this,
-    () => (store.state.settled ? [store.state.settled.id] : null),
-    async (id) => {
-      const answer = await api.analysis(id, "findings");
-      void this.tryWith(findTrials, answer);
-      return answer;
+    () => {
+      const result = settled();
+      return result && [result];
     },
+    (result) => this.work.load(result),
   );
+
+  /** @override */
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    // The work goes on while a different tab covers the pane.
+    if (!this.closest("pane-findings")?.parentElement) this.work.end();
+  }
 
   /** @override */
   render() {
@@ -54,10 +52,10 @@ class FindingsView extends Pane {
       empty: WAITING,
       waiting: WAITING,
       ready: (answer) => html`<div class="findings">
-        ${this.difference()} ${this.buttons(answer)} ${this.improvement(answer)}
+        ${this.difference(answer.of)} ${this.buttons(answer)} ${this.improvement(answer)}
         ${
           answer.findings.length
-            ? html`<ol>${answer.findings.map((each, index) => this.finding(each, answer.findings.slice(0, index)))}</ol>`
+            ? html`<ol>${answer.findings.map((each, index) => this.finding(each, answer.findings.slice(0, index), answer.of))}</ol>`
             : html`<p class="findings-none"><strong>${noneWords(answer)}</strong></p>`
         }
         ${checked(answer)}
@@ -65,8 +63,8 @@ class FindingsView extends Pane {
     });
   }
 
-  /** @param {Finding} finding @param {Findings["findings"]} before */
-  finding(finding, before) {
+  /** @param {Finding} finding @param {Finding[]} before @param {Result} of */
+  finding(finding, before, of) {
     const lines = finding.source_line ? [finding.source_line] : [];
     return html`<li class="finding is-${finding.severity}" @mouseenter=${() => hover(lines, this.paneId)}
         @mouseleave=${() => hover([], this.paneId)}>
@@ -76,131 +74,88 @@ class FindingsView extends Pane {
       <ul class="finding-facts finding-more">${finding.evidence.map(
         (each) => html`<li>${each.name}: <b>${amount(each.value, each.unit)}</b>, ${each.basis}</li>`,
       )}</ul>
-      ${this.changes(finding, before)}
+      ${this.changes(finding, before, of)}
       <p class="finding-facts">${this.operation(finding)} ${cost(finding)}</p>
     </li>`;
   }
 
-  /** The figures that have changed since the compilation before. */
-  difference() {
-    const { before, result } = store.state;
-    const found =
-      before && result ? differencesOf(figuresOf(before.document), figuresOf(result.document)) : [];
-    if (!before || !result || !found.length) return nothing;
-    return html`<p class="finding-facts finding-difference">${differenceWords(found)}<a class="link" href=${comparisonUrl(before.id, result.id)}>Compare</a></p>`;
+  /** The figures that have changed since the compilation before. @param {Result} of */
+  difference(of) {
+    const { before } = store.state;
+    const found = before ? differencesOf(figuresOf(before.document), figuresOf(of.document)) : [];
+    if (!before || !found.length) return nothing;
+    return html`<p class="finding-facts finding-difference">${differenceWords(found)}<a class="link" href=${comparisonUrl(before.id, of.id)}>Compare</a></p>`;
   }
 
   /** Buttons that compile the proposed changes: all of them, or the proven ones one after another. @param {Findings} answer */
   buttons(answer) {
-    const { length } = proposalsOf(answer.findings);
-    if (!canCompile || !length) return nothing;
-    const isLeft = [...this.trials.values()].some(({ cell }) => cell?.state === "missing");
-    const isTried = this.isTried && !isLeft;
-    const isSearching = this.isSearched && !this.search?.isOver;
-    return html`<p class="finding-buttons"><button type="button" class="button small" ?disabled=${isTried}
-        @click=${() => this.tryWith(tryAll, answer)}>${isTried ? "Tried" : length > 1 ? `Try all ${length} changes` : "Try the change"}</button>
-      ${
-        isSearching
-          ? html`<button type="button" class="button small" @click=${() => this.searching.abort()}>Stop</button>`
-          : html`<button type="button" class="button small" title=${`Take the proven changes one after another, for at most ${SECONDS} seconds`}
-              @click=${() => this.improve()}>Improve</button>`
-      }</p>`;
-  }
-
-  get isTried() {
-    return this.tried === store.state.result?.id;
-  }
-
-  get isSearched() {
-    return this.search?.first.id === store.state.result?.id;
-  }
-
-  /** Try all changes, or show earlier trials. @param {typeof tryAll | typeof findTrials} start @param {Findings} answer */
-  async tryWith(start, { findings }) {
-    const { result } = store.state;
-    const proposals = proposalsOf(findings);
-    if (!result || !canCompile || !proposals.length) return;
-    this.trying.abort();
-    this.trying = new AbortController();
-    const tell = (/** @type {import("./trials.js").Trials} */ trials) => {
-      this.tried = result.id;
-      this.trials = trials;
-      this.requestUpdate();
-    };
-    await start(result.document, proposals, tell, this.trying.signal);
-  }
-
-  async improve() {
-    const { result } = store.state;
-    if (!result) return;
-    this.searching.abort();
-    this.searching = new AbortController();
-    const { signal } = this.searching;
-    const tell = (/** @type {import("./improve.js").Search} */ search) => {
-      // Another kernel is shown, or another search has begun.
-      if (store.state.result?.id !== result.id) this.searching.abort();
-      if (signal === this.searching.signal) this.search = search;
-      this.requestUpdate();
-    };
-    await improve(result.document, tell, AbortSignal.any([signal, AbortSignal.timeout(1000 * SECONDS)]));
+    const { work } = this;
+    const { of, findings } = answer;
+    const { length } = proposalsOf(findings);
+    if (!canCompile || !length || of !== store.state.result) return nothing;
+    const isTrying = work.following === tryAll;
+    const isSearching = work.searchOf(of)?.isOver === false;
+    const isTried = work.isComplete(answer);
+    const all = length > 1 ? `Try all ${length} changes` : "Try the change";
+    return html`<p class="finding-buttons">${workButton({
+      words: isTried ? "Tried" : all,
+      isDisabled: isTried || isSearching,
+      start: () => this.work.tryWith(tryAll, answer),
+      stop: isTrying ? work.trying : null,
+    })}
+      ${workButton({
+        words: "Improve",
+        title: `Take the proven changes one after another, for at most ${SECONDS} seconds`,
+        isDisabled: isTrying,
+        start: () => this.work.improve(of),
+        stop: isSearching ? work.searching : null,
+      })}</p>`;
   }
 
   /** The search of the shown result. @param {Findings} answer */
-  improvement({ checked }) {
-    const { search } = this;
-    if (!search || !this.isSearched) return nothing;
+  improvement({ checked, of }) {
+    const search = this.work.searchOf(of);
+    if (!search) return nothing;
     const titles = new Map(checked.map(({ rule, title }) => [rule, title]));
     const taken = search.taken.map(({ change }) => change);
-    return improvement(search, titles, () => this.apply(taken));
+    return improvement(search, titles, of === store.state.result ? () => apply(of, taken) : null);
   }
 
   /**
    * The proposed changes, with the result of their compilation. A change is shown in the first finding that proposes it.
-   * @param {Finding} finding @param {Findings["findings"]} before the findings above
+   * @param {Finding} finding @param {Finding[]} before the findings above @param {Result} of
    */
-  changes(finding, before) {
+  changes(finding, before, of) {
     const index = before.length;
     if (!finding.changes.length) return nothing;
     const above = new Set(before.flatMap(({ changes }) => changes.map(keyOf)));
     const known = finding.changes.filter((change) => above.has(keyOf(change)));
     const own = finding.changes.filter((change) => !above.has(keyOf(change)));
-    const words = (/** @type {Finding["changes"][number]} */ change) =>
-      this.isTried ? `${change.text} (${this.verdict(index, change).words})` : change.text;
-    if (!this.isTried)
+    const isTried = this.work.tried === of;
+    const words = (/** @type {Change} */ change) =>
+      isTried ? `${change.text} (${this.work.verdict(index, change).words})` : change.text;
+    if (!isTried)
       return html`<p class="finding-more">Changes to try: ${finding.changes.map(words).join("; ")}</p>`;
     return html`${
       own.length
-        ? html`<ul class="finding-trials" aria-label="Changes that were tried">${own.map((change) => this.trial(index, change))}</ul>`
+        ? html`<ul class="finding-trials" aria-label="Changes that were tried">${own.map((change) => this.trial(index, change, of))}</ul>`
         : nothing
     }${known.length ? html`<p class="finding-more">Changes above: ${known.map(words).join("; ")}</p>` : nothing}`;
   }
 
-  /** @param {number} index of the finding @param {Finding["changes"][number]} change */
-  verdict(index, change) {
-    const trial = this.trials.get(keyOf(change));
-    return verdictOf(trial ?? { verdicts: null }, index);
-  }
-
-  /** @param {number} index of the finding @param {Finding["changes"][number]} change */
-  trial(index, change) {
-    const cell = this.trials.get(keyOf(change))?.cell;
-    const { kind, words } = this.verdict(index, change);
+  /** @param {number} index of the finding @param {Change} change @param {Result} of */
+  trial(index, change, of) {
+    const cell = this.work.trials.get(keyOf(change))?.cell;
+    const { kind, words } = this.work.verdict(index, change);
     const id = cell?.state === "complete" ? cell.id : null;
-    const { result } = store.state;
-    const figures = result && cell?.metrics ? differencesOf(figuresOf(result.document), cell.metrics) : [];
+    const figures = cell?.metrics ? differencesOf(figuresOf(of.document), cell.metrics) : [];
     return html`<li class="is-${kind}"><b>${marked(change.text)}</b> <span class="finding-more">${words}</span>
       ${
-        kind === "proven"
-          ? html`<button type="button" class="button small" @click=${() => this.apply([change])}>Apply</button>`
+        kind === "proven" && of === store.state.result
+          ? html`<button type="button" class="button small" @click=${() => apply(of, [change])}>Apply</button>`
           : nothing
-      } ${id && result ? html`<a class="link" href=${comparisonUrl(result.id, id)}>Compare</a>` : nothing}
+      } ${id ? html`<a class="link" href=${comparisonUrl(of.id, id)}>Compare</a>` : nothing}
       ${figures.length ? html`<p class="finding-facts">${differenceWords(figures)}</p>` : nothing}</li>`;
-  }
-
-  /** Write changes into the source or the launch, and show their compilation. @param {Finding["changes"]} changes */
-  apply(changes) {
-    const { result } = store.state;
-    if (result) choose(applied(draftOf(result.document), changes));
   }
 
   /** A button that pins the source line. @param {Finding} finding */
@@ -215,6 +170,21 @@ class FindingsView extends Pane {
     return html`<button type="button" class="link" @click=${() => putCursor("ttgir", line, this.paneId)}
       >${stageTitle("ttgir")} ${line}</button>`;
   }
+}
+
+/** Write changes into the source or the launch of a result, and show their compilation. @param {Result} of @param {Change[]} changes */
+function apply({ document }, changes) {
+  choose(applied(draftOf(document), changes));
+}
+
+/**
+ * A button that starts work, or stops it while it is under way. It stays the same element, so that it keeps the focus.
+ * @param {{words: string, title?: string, isDisabled: boolean, start: () => void, stop: AbortController | null}} state
+ */
+function workButton({ words, title = "", isDisabled, start, stop }) {
+  const act = stop ? () => stop.abort() : isDisabled ? null : start;
+  return html`<button type="button" class="button small" title=${stop ? "" : title} aria-disabled=${!act}
+    @click=${act}>${stop ? "Stop" : words}</button>`;
 }
 
 /** @param {number} value @param {string} unit */

@@ -1,6 +1,6 @@
 /** Nodes of a picture in SVG. */
 
-export const SVG = "http://www.w3.org/2000/svg";
+const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * Make an element; an attribute without a value is omitted.

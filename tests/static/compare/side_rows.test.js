@@ -9,10 +9,12 @@ function timing(low, high) {
   return /** @type {Timing} */ ({ low_ns: low, median_ns: (low + high) / 2, high_ns: high });
 }
 
-test("a time is faster or slower only where the spreads do not overlap", () => {
+test("a time is faster or slower from 2 % on, where the spreads do not overlap", () => {
   assert.equal(isFaster(timing(10, 12), timing(7, 9)), true);
   assert.equal(isFaster(timing(7, 9), timing(10, 12)), false);
   assert.equal(isFaster(timing(7, 10), timing(9, 12)), null);
+  assert.equal(isFaster(timing(99, 101), timing(96, 98)), true);
+  assert.equal(isFaster(timing(99.9, 100.1), timing(98.9, 99.1)), null);
 });
 
 test("timings are matched by how they were taken, the latest of each side", () => {

@@ -63,7 +63,7 @@ test("earlier trials are shown, and nothing is started", async () => {
 
 test("a search takes proven changes until none is left", async () => {
   serve({});
-  const { tries, taken, last, isOver, isLate } = await found();
+  const { tries, taken, last, isOver, isStopped } = await found();
   assert.deepEqual(
     tries.map(({ rule, isTaken }) => [rule, isTaken]),
     [
@@ -71,7 +71,7 @@ test("a search takes proven changes until none is left", async () => {
       ["loop", true],
     ],
   );
-  assert.deepEqual([last.id, taken.length, isOver, isLate], ["k-warps-loop", 2, true, false]);
+  assert.deepEqual([last.id, taken.length, isOver, isStopped], ["k-warps-loop", 2, true, false]);
   assert.deepEqual(changedLines({ first: K, last }), [{ line: 2, before: "B", after: "b" }]);
 });
 
@@ -98,6 +98,45 @@ test("a search leaves out a change that makes no difference to the time", async 
 
 test("a search that is stopped says so", async () => {
   serve({});
-  const { taken, isOver, isLate } = await found(AbortSignal.abort());
-  assert.deepEqual([taken, isOver, isLate], [[], true, true]);
+  const { taken, isOver, isStopped } = await found(AbortSignal.abort());
+  assert.deepEqual([taken, isOver, isStopped], [[], true, true]);
+});
+
+test("a search that the server refuses ends with the reason, and keeps what it has taken", async () => {
+  serve({ fails: "compilations/k-warps/trials" });
+  const { taken, isOver, problem } = await found();
+  assert.deepEqual([taken.length, isOver, problem], [1, true, "The server is full."]);
+});
+
+test("trials that are stopped start no run, and tell nothing more", async () => {
+  const started = serve({ hasGpu: true });
+  const { findings } = await api.analysis("k", "findings");
+  const stop = new AbortController();
+  let told = 0;
+  const tell = () => {
+    told += 1;
+    stop.abort();
+  };
+  await tryAll(K, proposalsOf(findings), tell, stop.signal);
+  assert.equal(told, 1);
+  assert.deepEqual(started, ["compilations/k/trials", "cancel matrices/k"]);
+});
+
+test("a run that is stopped is cancelled, and nothing is said about its results", async () => {
+  const started = serve({ runStatus: "running" });
+  const stop = new AbortController();
+  const { findings } = await api.analysis("k", "findings");
+  const tell = (/** @type {import("../../../explorer/static/findings/trials.js").Trials} */ trials) => {
+    for (const { verdicts, results } of trials.values()) {
+      assert.ok(!results?.isOther);
+      if (verdicts?.[1]?.is_proven) setTimeout(() => stop.abort());
+    }
+  };
+  await tryAll(K, proposalsOf(findings), tell, stop.signal);
+  assert.ok(started.includes("cancel runs/k-loop:interpreter"));
+});
+
+test("without the devices of the server, nothing is measured", async () => {
+  serve({ hasGpu: true, fails: "compilations/k/runs" });
+  assert.match((await verdicts(tryAll))[1] ?? "", /same results, not measured$/);
 });

@@ -18,14 +18,23 @@ export const documentOf = (id) => ({
 });
 
 /**
- * Answer requests. Return the addresses of the requests that start work.
+ * Answer requests. Return the addresses of the requests that start or cancel work.
  * @param {object} facts
  * @param {boolean} [facts.hasGpu]
  * @param {string[]} [facts.wrong] kernels with other results
  * @param {string[]} [facts.tried] kernels whose trials are stored
  * @param {string} [facts.equal] a change that makes no difference to the time
+ * @param {string} [facts.fails] the address of requests that fail
+ * @param {string} [facts.runStatus]
  */
-export function serve({ hasGpu = false, wrong = [], tried = [], equal = "" }) {
+export function serve({
+  hasGpu = false,
+  wrong = [],
+  tried = [],
+  equal = "",
+  fails = "",
+  runStatus = "complete",
+}) {
   /** @type {string[]} */
   const started = [];
   const stored = new Set(tried);
@@ -33,6 +42,17 @@ export function serve({ hasGpu = false, wrong = [], tried = [], equal = "" }) {
   const runs = new Map();
   const namesOf = (/** @type {string} */ id) =>
     /** @type {(keyof typeof CHANGES)[]} */ (["warps", "loop"]).filter((name) => !id.includes(name));
+  /** The matrix of the trials of a kernel has the ID of the kernel. @param {string} id */
+  const matrixOf = (id) => ({
+    id,
+    is_at_work: false,
+    cells: namesOf(id).map((name, configuration) => ({
+      configuration,
+      state: "complete",
+      id: `${id}-${name}`,
+      metrics: null,
+    })),
+  });
   /** @param {string} path @param {any} body @returns {unknown} */
   const answer = (path, body) => {
     const [kind, id = "", part, other] = path.split("/");
@@ -50,29 +70,18 @@ export function serve({ hasGpu = false, wrong = [], tried = [], equal = "" }) {
     if (kind === "runs")
       return {
         id,
-        status: "complete",
+        status: runStatus,
         matches: !wrong.includes(id.split(":")[0] ?? ""),
         not_compared: "",
         measurements: id.endsWith("gpu") ? [{ name: "timings" }] : [],
       };
-    if (kind === "matrices") return null;
+    if (kind === "matrices") return matrixOf(id);
     if (part === "trials" && body) {
       started.push(path);
       stored.add(id);
-      return { id: `matrix of ${id}` };
+      return { id };
     }
-    if (part === "trials")
-      return stored.has(id)
-        ? {
-            is_at_work: false,
-            cells: namesOf(id).map((name, configuration) => ({
-              configuration,
-              state: "complete",
-              id: `${id}-${name}`,
-              metrics: null,
-            })),
-          }
-        : null;
+    if (part === "trials") return stored.has(id) ? matrixOf(id) : null;
     if (part === "findings")
       return {
         findings: namesOf(id).map((name) => ({
@@ -91,6 +100,11 @@ export function serve({ hasGpu = false, wrong = [], tried = [], equal = "" }) {
   };
   answerBy(async (url, options) => {
     const path = decodeURIComponent(new URL(url, "http://localhost").pathname).replace("/api/v1/", "");
+    if (path === fails) return Response.json({ detail: "The server is full." }, { status: 503 });
+    if (options?.method === "DELETE") {
+      started.push(`cancel ${path}`);
+      return new Response(null, { status: 204 });
+    }
     const found = answer(path, options?.body && JSON.parse(String(options.body)));
     return found === null ? new Response(null, { status: 204 }) : Response.json(found);
   });

@@ -15,7 +15,7 @@ let last = null;
 let isQuiet = true;
 
 /** Settle each finished result that is shown, and count its findings. */
-export function startCount() {
+export function startSettling() {
   const rest = debounce(() => {
     isQuiet = true;
     settle();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 import { Result } from "../../../explorer/static/core/result.js";
 import { store } from "../../../explorer/static/core/store.js";
-import { startCount } from "../../../explorer/static/findings/count.js";
+import { startSettling } from "../../../explorer/static/findings/settle.js";
 
 mock.timers.enable({ apis: ["setTimeout"] });
 /** The compilations whose findings were requested. @type {string[]} */
@@ -12,7 +12,7 @@ mock.method(globalThis, "fetch", async (/** @type {string} */ url) => {
   asked.push(/compilations\/(\w+)\/findings/.exec(url)?.[1] ?? url);
   return Response.json({ findings: [], checked: [] });
 });
-startCount();
+startSettling();
 
 /** @param {string} id @param {{isLive?: boolean, status?: string}} [how] */
 function show(id, { isLive = false, status = "complete" } = {}) {
