@@ -6,8 +6,13 @@ import pytest
 from tritons import TRITONS
 
 from explorer.analysis.assembly.matrix_loops import matrix_loops
+from explorer.errors import NotFound
 from explorer.examples import find_example
 from explorer.queries import findings
+from explorer.queries.findings import loop_overhead
+from explorer.queries.findings.case import Case
+from explorer.queries.query import Subject
+from explorer.store import Record
 
 PRODUCT = """import torch
 import triton
@@ -139,13 +144,23 @@ def test_offsets_of_32_bits_make_a_loop_shorter(find, instructions, masks, trito
     assert instructions(after, triton) < total
 
 
+def test_a_module_that_is_not_known_hides_no_finding(compile_source, monkeypatch):
+    def fail(_record, _index):
+        raise NotFound("The module is too large.")
+
+    record = compile_source(changed(ALONG_K, COMBINED))
+    monkeypatch.setattr(Record, "text_before_pass", fail)
+    (finding,) = loop_overhead.find(Case(Subject((record,), {}, None)))
+    assert finding.severity == "note"
+
+
 def test_many_integer_instructions_without_a_known_cause_are_a_note(find):
     (finding,) = find(changed(ALONG_K, COMBINED), "loop_overhead")
     assert (finding["severity"], finding["advice"]) == ("note", "")
     assert "lines " in finding["cause"]
 
 
-@pytest.mark.parametrize("target", ["cuda:90", "cuda:80"])
+@pytest.mark.parametrize("target", ["cuda:90", "cuda:80", "hip:gfx942"])
 @pytest.mark.parametrize("example", ["matmul", "matmul_persistent", "flash_attention"])
 def test_good_loops_are_no_finding(find, example, target):
     assert find(find_example(example).source, "loop_overhead", target) == []
@@ -180,5 +195,7 @@ def test_no_descriptor_is_proposed_without_a_copy_engine_or_for_other_masks(find
     assert find(changed(), "descriptors", "cuda:80") == []
     triangle = {"rk[None, :])": "rk[None, :], mask=rm[:, None] > rk[None, :], other=0.0)"}
     assert [each["source_line"] for each in find(changed(triangle), "descriptors")] == [13]
+    above = {"rk[None, :])": "rk[None, :], mask=rk[None, :] > M, other=0.0)"}
+    assert [each["source_line"] for each in find(changed(above), "descriptors")] == [13]
     ones = {"rk[None, :])": "rk[None, :], mask=rk[None, :] < K, other=1.0)"}
     assert [each["source_line"] for each in find(changed(ones), "descriptors")] == [13]

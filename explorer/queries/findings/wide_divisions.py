@@ -8,7 +8,7 @@ from itertools import groupby
 from explorer.analysis.assembly.operations import operation_lines
 from explorer.analysis.mlir.divisions import WideDivision, wide_divisions
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import edit_of
+from explorer.queries.findings.changes import line_changes
 from explorer.queries.findings.finding import Cost, Finding, Value
 from explorer.queries.why_facts import code, counted, listed
 
@@ -17,7 +17,8 @@ TITLE = "64-bit divisions"
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each source line that divides in 64 bits, unless the numbers need them."""
-    found = sorted(wide_divisions(case.ttgir, case.launch), key=lambda each: case.source_line(each.line))
+    divisions = wide_divisions(case.functions, case.launch_values)
+    found = sorted(divisions, key=lambda each: case.source_line(each.line))
     for line, group in groupby(found, lambda each: case.source_line(each.line)):
         divisions = [each for each in group if not each.needs_64_bits]
         lines = case.machine_lines([line])
@@ -59,7 +60,7 @@ def _finding(
         ttgir_line=divisions[0].line,
         lines=lines,
         cost=Cost(instructions / total, "instructions", "observed") if instructions else None,
-        changes=() if edit is None else (edit_of(edit),),
+        changes=line_changes([edit]),
     )
 
 
