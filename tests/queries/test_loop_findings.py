@@ -6,6 +6,8 @@ import pytest
 from tritons import TRITONS
 
 from explorer.analysis.assembly.matrix_loops import matrix_loops
+from explorer.analysis.mlir.operations import read_functions
+from explorer.analysis.mlir.regular_pointers import RegularPointers
 from explorer.errors import NotFound
 from explorer.examples import find_example
 from explorer.queries import findings
@@ -94,6 +96,30 @@ IRREGULAR = {
     },
     "stride of a turn": {"* am": "* (am + k // BK * 64)", "* bk": "* (bk + k // BK * 64)"},
 }
+#: A product of two blocks in a batch, whose first operand is equal along the last dimension.
+BATCHED = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def batched(a, b, c, K, am, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):
+    batches = tl.arange(0, B)
+    rows = tl.arange(0, M)
+    columns = tl.arange(0, N)
+    acc = tl.zeros((B, M, N), tl.float32)
+    for k in tl.range(0, K, BK):
+        inner = k + tl.arange(0, BK)
+        places = (batches[:, None] * am + rows[None, :])[:, :, None]
+        x = tl.load(tl.broadcast_to(a + k * BK + places, (B, M, BK)))
+        y = tl.load(b + batches[:, None, None] * am + inner[None, :, None] * N + columns[None, None, :])
+        acc = tl.dot(x, y, acc)
+    at = batches[:, None, None] * M * N + rows[None, :, None] * N + columns[None, None, :]
+    tl.store(c + at, acc)
+
+x = torch.empty(1 << 20, device="cuda", dtype=torch.float16)
+c = torch.empty(1 << 20, device="cuda")
+batched[(1,)](x, x, c, 1024, 64, B=2, M=64, N=64, BK=64)
+"""
 
 
 def changed(*changes):
@@ -189,6 +215,13 @@ def test_a_descriptor_can_load_a_block_with_bounds_or_pointers_that_move(find, c
 @pytest.mark.parametrize("name", IRREGULAR)
 def test_no_descriptor_is_proposed_for_other_blocks(find, name):
     assert find(changed(IRREGULAR[name]), "descriptors") == []
+
+
+def test_no_descriptor_is_proposed_for_a_block_of_three_dimensions(find, compile_source):
+    record = compile_source(BATCHED)
+    functions = read_functions(record.text(record.stage("ttgir").text))
+    assert [each for function in functions for each in RegularPointers(function).boxes()]
+    assert find(BATCHED, "descriptors") == []
 
 
 def test_no_descriptor_is_proposed_without_a_copy_engine_or_for_other_masks(find):
