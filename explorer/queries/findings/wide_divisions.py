@@ -17,8 +17,8 @@ TITLE = "64-bit divisions"
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each source line that divides in 64 bits, unless the numbers need them."""
-    divisions = wide_divisions(case.functions, case.launch_values)
-    found = sorted(divisions, key=lambda each: case.source_line(each.line))
+    all_divisions = wide_divisions(case.functions, case.launch_values)
+    found = sorted(all_divisions, key=lambda each: case.source_line(each.line))
     for line, group in groupby(found, lambda each: case.source_line(each.line)):
         divisions = [each for each in group if not each.needs_64_bits]
         lines = case.machine_lines([line])
