@@ -10,8 +10,10 @@ import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from explorer.analysis.python_loops import called_name
+from explorer.analysis.reached import reached
+from explorer.analysis.source_edits import EditableSource
 from explorer.model import LineEdit
-from explorer.model.python_source import parse
 
 _RANGES = ("range", "static_range")
 
@@ -30,20 +32,16 @@ class LeftOut:
 
 
 def left_out_keys(
-    source: str, kernel: str, integers: Collection[str], tuned: Collection[str]
+    source: EditableSource, kernel: str, integers: Collection[str], tuned: Collection[str]
 ) -> LeftOut | None:
     """Return which of the arguments `integers` bound the work, but are not in the key; None: no such ones.
 
     An argument bounds the work if it bounds a range, or if blocks of a size in `tuned` share it, in `cdiv` or
     in a mask. An argument that the kernel assigns says nothing.
     """
-    try:
-        nodes = ast.walk(parse(source))
-        function = next(each for each in nodes if isinstance(each, ast.FunctionDef) and each.name == kernel)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, StopIteration):
-        return None
-    key = _key(function)
-    if key is None:
+    function = source.function(kernel)
+    key = _key(function) if function else None
+    if function is None or key is None:
         return None
     keys = tuple(
         each.value for each in key.elts if isinstance(each, ast.Constant) and type(each.value) is str
@@ -59,13 +57,13 @@ def left_out_keys(
     for bound in _bounds(function, set(tuned)):
         for name in sorted(_names(bound) & set(integers) - assigned - set(keys)):
             bounds.setdefault(name, []).append(bound.lineno)
-    return LeftOut(key.lineno, keys, bounds, _added(source, key, list(bounds))) if bounds else None
+    return LeftOut(key.lineno, keys, bounds, source.with_texts(key, bounds)) if bounds else None
 
 
 def _key(function: ast.FunctionDef) -> ast.List | None:
     """Return the list `key` of the decorator `autotune`."""
     for each in function.decorator_list:
-        if isinstance(each, ast.Call) and ast.unparse(each.func).rpartition(".")[2] == "autotune":
+        if isinstance(each, ast.Call) and called_name(each) == "autotune":
             given = [*each.args[1:2], *(one.value for one in each.keywords if one.arg == "key")]
             return given[0] if given and isinstance(given[0], ast.List) else None
     return None
@@ -76,9 +74,13 @@ def _bounds(function: ast.FunctionDef, tuned: set[str]) -> Iterator[ast.expr]:
     elements = _elements(function, tuned)
     for node in ast.walk(function):
         found: list[ast.expr] = []
-        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _called(node.iter) in _RANGES:
+        if (
+            isinstance(node, ast.For)
+            and isinstance(node.iter, ast.Call)
+            and called_name(node.iter) in _RANGES
+        ):
             found = node.iter.args[:2][-1:]
-        elif isinstance(node, ast.Call) and _called(node) == "cdiv" and _names(node) & tuned:
+        elif isinstance(node, ast.Call) and called_name(node) == "cdiv" and _names(node) & tuned:
             found = [each for each in node.args[:1] if isinstance(each, ast.Name)]
         elif isinstance(node, ast.Compare) and _has_elements(node.left, elements, tuned):
             is_bound = isinstance(node.ops[0], ast.Lt)
@@ -88,39 +90,23 @@ def _bounds(function: ast.FunctionDef, tuned: set[str]) -> Iterator[ast.expr]:
 
 def _elements(function: ast.FunctionDef, tuned: set[str]) -> set[str]:
     """Return the variables that are computed from the elements of a block whose size is tuned."""
-    found: set[str] = set()
-    while True:
-        more = {
-            each.targets[0].id
-            for each in ast.walk(function)
-            if isinstance(each, ast.Assign)
-            and isinstance(each.targets[0], ast.Name)
-            and _has_elements(each.value, found, tuned)
-        }
-        if more <= found:
-            return found
-        found |= more
+    assigned = [
+        (each.targets[0].id, each.value)
+        for each in ast.walk(function)
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
+    ]
+    computed: dict[str, list[str]] = {}
+    for target, value in assigned:
+        for name in _names(value):
+            computed.setdefault(name, []).append(target)
+    starts = (target for target, value in assigned if _has_elements(value, set(), tuned))
+    return reached(starts, computed)
 
 
 def _has_elements(node: ast.expr, elements: set[str], tuned: set[str]) -> bool:
-    ranges = (each for each in ast.walk(node) if _called(each) == "arange")
+    ranges = (each for each in ast.walk(node) if called_name(each) == "arange")
     return bool(_names(node) & elements) or any(_names(each) & tuned for each in ranges)
-
-
-def _called(node: ast.AST) -> str:
-    """Return the last name of the function that a node calls; "": it calls none."""
-    return ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
 
 
 def _names(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _added(source: str, key: ast.List, names: list[str]) -> LineEdit | None:
-    if key.lineno != key.end_lineno:
-        return None
-    line, end = source.split("\n")[key.lineno - 1].encode("utf-8", "replace"), (key.end_col_offset or 0) - 1
-    start = line[:end].rstrip().rstrip(b",")
-    more = ", ".join(f'"{each}"' for each in names)
-    text = start + (f", {more}" if key.elts else more).encode() + line[end:]
-    return LineEdit(key.lineno, text.decode("utf-8", "replace"))

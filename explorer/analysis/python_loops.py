@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from explorer.model import Scalar
 from explorer.model.python_source import parse
+from explorer.model.source_lines import lines_of
 
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -43,7 +44,7 @@ class PythonSource:
 
     def __init__(self, source: str) -> None:
         #: The lines as UTF-8, whose bytes the positions of nodes count.
-        self._lines = [line.encode("utf-8", "replace") for line in source.split("\n")]
+        self._lines = [line.encode("utf-8", "replace") for line in lines_of(source)]
         try:
             self._nodes = list(ast.walk(parse(source)))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -56,12 +57,12 @@ class PythonSource:
         for node in self._nodes:
             if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
                 continue
-            call = ast.unparse(node.iter.func)
-            name = call.rpartition(".")[2]
+            name = called_name(node.iter)
             factor = [each.value for each in node.iter.keywords if each.arg == "loop_unroll_factor"]
             if name == "static_range" or (name == "range" and factor):
                 known = constants if id(node) in own else {}
                 copies = _turns(node.iter, known) if name == "static_range" else _value(factor[0], known)
+                call = ast.unparse(node.iter.func)
                 yield CopiedLoop(node.lineno, node.end_lineno or node.lineno, call, copies)
 
     def expression_at(self, line: int, column: int, *, is_call: bool) -> str:
@@ -84,6 +85,17 @@ class PythonSource:
         lines[-1] = lines[-1][: node.end_col_offset]
         lines[0] = lines[0][node.col_offset :]
         return b"\n".join(lines).decode("utf-8", "replace")
+
+
+def called_name(node: ast.AST) -> str:
+    """Return the last name of the function that a node calls, such as "range"; "": it calls none."""
+    function = node.func if isinstance(node, ast.Call) else None
+    match function:
+        case ast.Attribute():
+            return function.attr
+        case ast.Name():
+            return function.id
+    return ""
 
 
 def _turns(call: ast.Call, constants: Mapping[str, Scalar]) -> int | None:

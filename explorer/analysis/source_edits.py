@@ -10,9 +10,10 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from explorer.analysis.python_loops import PythonSource
+from explorer.analysis.python_loops import PythonSource, called_name
 from explorer.errors import InvalidRequest
 from explorer.model import LineEdit
+from explorer.model.source_lines import lines_of
 
 _LANGUAGE = "triton.language"
 #: A line, a range of its bytes, and the text that takes their place.
@@ -27,7 +28,7 @@ class EditableSource(PythonSource):
         for node in self._nodes:
             if not isinstance(node, ast.For) or node.lineno != line or not isinstance(node.iter, ast.Call):
                 continue
-            call, name = node.iter, ast.unparse(node.iter.func)
+            call, name = node.iter, self._text(node.iter.func)
             if call.end_lineno != line or any(each.arg == "num_stages" for each in call.keywords):
                 return None
             language = self._language()
@@ -111,7 +112,7 @@ class EditableSource(PythonSource):
         All offsets together stay the same, but not the offsets of one program. Yield each new expression with
         all lines that have it.
         """
-        function = self._function(kernel)
+        function = self.function(kernel)
         if function is None:
             return
         names = _Names(function, counts, grid)
@@ -132,7 +133,7 @@ class EditableSource(PythonSource):
 
         Return none if an argument is not there or is in `do_not_specialize`.
         """
-        function, language = self._function(kernel), self._language()
+        function, language = self.function(kernel), self._language()
         if function is None or not language:
             return []
         kept = {
@@ -143,10 +144,11 @@ class EditableSource(PythonSource):
             for each in ast.walk(keyword.value)
             if isinstance(each, ast.Constant)
         }
+        arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
         found = [
             (each.lineno, each.col_offset, each.end_col_offset or 0, f"{each.arg}: {language}.constexpr")
-            for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-            if each.arg in names and each.arg not in kept and each.lineno == each.end_lineno
+            for index, each in enumerate(arguments)
+            if each.arg in names and not {index, each.arg} & kept and each.lineno == each.end_lineno
         ]
         return self._changed(found) if len(found) == len(names) else []
 
@@ -156,7 +158,7 @@ class EditableSource(PythonSource):
         `i * n` becomes `tl.multiple_of(i * n, 8)`. In a comparison or as a divisor, n becomes `n // 8 * 8`,
         which has the same value: the compiler ignores a hint about an argument itself.
         """
-        function, language = self._function(kernel), self._language()
+        function, language = self.function(kernel), self._language()
         if function is None or not language:
             return []
         set_again = {
@@ -170,12 +172,23 @@ class EditableSource(PythonSource):
 
     def in_fp32(self, kernel: str) -> list[LineEdit]:
         """Replace `tl.float64` by `tl.float32` in a kernel."""
-        function, language = self._function(kernel), self._language()
+        function, language = self.function(kernel), self._language()
         return self._changed(
             (each.lineno, each.col_offset, each.end_col_offset or 0, f"{language}.float32")
             for each in (ast.walk(function) if function else ())
-            if isinstance(each, ast.Attribute) and ast.unparse(each) == f"{language}.float64"
+            if isinstance(each, ast.Attribute)
+            and each.attr == "float64"
+            and self._text(each) == f"{language}.float64"
         )
+
+    def with_texts(self, texts: ast.List, more: Iterable[str]) -> LineEdit | None:
+        """Add texts at the end of a list of texts in one line."""
+        if texts.lineno != texts.end_lineno:
+            return None
+        start, end = texts.col_offset, texts.end_col_offset or 0
+        before = self._lines[texts.lineno - 1][start : end - 1].rstrip().rstrip(b",").decode()
+        added = ", ".join(f'"{each}"' for each in more)
+        return self._replaced(texts.lineno, start, end, f"{before}{', ' if texts.elts else ''}{added}]")
 
     def _replaced(self, line: int, start: int, end: int, text: str) -> LineEdit:
         """Return a line with other text in place of a range of bytes."""
@@ -190,7 +203,8 @@ class EditableSource(PythonSource):
             changed[line] = old[:start] + text.encode() + old[end:]
         return [LineEdit(line, text.decode("utf-8", "replace")) for line, text in sorted(changed.items())]
 
-    def _function(self, name: str) -> ast.FunctionDef | None:
+    def function(self, name: str) -> ast.FunctionDef | None:
+        """Return the first function of a name."""
         found = (each for each in self._nodes if isinstance(each, ast.FunctionDef) and each.name == name)
         return next(found, None)
 
@@ -343,7 +357,7 @@ def _is_balanced(text: bytes) -> bool:
 
 
 def _is_call(node: ast.expr, name: str) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name
+    return called_name(node) == name
 
 
 def _axis(call: ast.Call) -> int:
@@ -355,10 +369,7 @@ def _axis(call: ast.Call) -> int:
 
 def _count_of(iterable: ast.expr) -> ast.expr | None:
     """Return the number of turns of a loop over a range from 0 in steps of 1; None: it is another loop."""
-    if not isinstance(iterable, ast.Call) or ast.unparse(iterable.func).rpartition(".")[2] not in (
-        "range",
-        "static_range",
-    ):
+    if not isinstance(iterable, ast.Call) or called_name(iterable) not in ("range", "static_range"):
         return None
     arguments = iterable.args
     if len(arguments) == 2 and ast.unparse(arguments[0]) == "0":
@@ -372,9 +383,11 @@ def edited(source: str, edits: Iterable[LineEdit]) -> str:
     Raises:
         InvalidRequest: the source has no such line.
     """
-    lines = source.split("\n")
-    for each in edits:
-        if not 1 <= each.line <= len(lines):
-            raise InvalidRequest(f"The source has no line {each.line}: its lines are 1 to {len(lines)}.")
-        lines[each.line - 1] = each.text
-    return "\n".join(lines)
+    changed = {each.line: each.text for each in edits}
+    if not changed:
+        return source
+    lines = lines_of(source)
+    for number in changed:
+        if not 1 <= number <= len(lines):
+            raise InvalidRequest(f"The source has no line {number}: its lines are 1 to {len(lines)}.")
+    return "\n".join(changed.get(number, line) for number, line in enumerate(lines, 1))

@@ -11,10 +11,9 @@ import msgspec
 from explorer.analysis.source_edits import edited
 from explorer.errors import InvalidRequest
 from explorer.model import Inspection, LineEdit, Request
-from explorer.model.limits import MOST_CELLS
+from explorer.model.limits import MOST_CELLS, MOST_EDITS
 
 _MOST_INDEX = 1_000_000
-_MOST_EDITS = 100
 _Index = Annotated[int, msgspec.Meta(ge=0, le=_MOST_INDEX)]
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Value = Annotated[str, msgspec.Meta(max_length=10_000)] | int | float | bool | None
@@ -30,7 +29,7 @@ class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     config: _Index | None = None
     options: _Settings = {}
     constants: _Settings = {}
-    edits: Annotated[tuple[LineEdit, ...], msgspec.Meta(max_length=_MOST_EDITS)] = ()
+    edits: Annotated[tuple[LineEdit, ...], msgspec.Meta(max_length=MOST_EDITS)] = ()
 
 
 class Cell(NamedTuple):

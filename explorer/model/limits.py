@@ -35,3 +35,5 @@ MOST_LAUNCHES = 2**53 - 1
 MOST_STEP_MILLISECONDS = 1e9
 #: The compilations of a matrix.
 MOST_CELLS = 500
+#: The changed lines of a configuration.
+MOST_EDITS = 100

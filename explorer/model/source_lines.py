@@ -43,7 +43,7 @@ class SourceLines:
         self._texts: list[str] = []
         for name, text in texts:
             first = len(self._texts) + 1
-            self._texts += _lines(text)
+            self._texts += lines_of(text)
             file = SourceFile(name or path, first, len(self._texts))
             self.files.append(file)
             self._by_name[name] = file
@@ -90,6 +90,6 @@ class SourceLines:
         return f"line {line} of {path}" if path else f"line {line}"
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
     """Return the lines of a text as Python counts them: other characters than newlines end none."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

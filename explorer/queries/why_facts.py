@@ -45,6 +45,12 @@ def listed(names: Iterable[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def listed_lines(lines: Iterable[int]) -> str:
+    """Return numbers of lines in a sentence: "line 7", "lines 6 and 7"."""
+    names = list(dict.fromkeys(map(str, lines)))
+    return f"line{'s' * (len(names) > 1)} {listed(names)}"
+
+
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun: "1 byte", "16,384 bytes"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -3,6 +3,7 @@
 import pytest
 
 from explorer.analysis.autotune_keys import left_out_keys
+from explorer.analysis.source_edits import EditableSource
 
 KERNEL = """
 @triton.autotune(configs=configs, key=["M"])
@@ -16,7 +17,7 @@ def kernel(x, M, N, K, stride, BLOCK: tl.constexpr, SIZE: tl.constexpr):
 
 def left_out(body, key='key=["M"]'):
     source = KERNEL.format(body=body).replace('key=["M"]', key)
-    found = left_out_keys(source, "kernel", ["M", "N", "K", "stride"], {"BLOCK"})
+    found = left_out_keys(EditableSource(source), "kernel", ["M", "N", "K", "stride"], {"BLOCK"})
     return found and (found.keys, found.bounds, found.edit and found.edit.text)
 
 
@@ -64,5 +65,16 @@ def test_an_empty_key_gets_its_first_name():
 
 
 def test_the_first_argument_of_another_kernel_is_not_read():
-    assert left_out_keys(KERNEL.format(body="for k in range(N): pass"), "other", ["N"], {"BLOCK"}) is None
-    assert left_out_keys("no python (", "kernel", ["N"], {"BLOCK"}) is None
+    source = KERNEL.format(body="for k in range(N): pass")
+    assert left_out_keys(EditableSource(source), "other", ["N"], {"BLOCK"}) is None
+    assert left_out_keys(EditableSource("no python ("), "kernel", ["N"], {"BLOCK"}) is None
+
+
+def test_a_mask_is_found_behind_many_assignments_in_any_order_and_long_names():
+    count = 1_600
+    lines = [f"v{index} = v{index - 1} + 1" for index in range(count, 0, -1)]
+    name = "tl" + ".a" * 2_000
+    body = "\n    ".join([*lines, "v0 = at", f"{name}(x)", f"tl.store(x, 0, mask=v{count} < N)"])
+    found = left_out(body)
+    assert found
+    assert list(found[1]) == ["N"]

@@ -111,6 +111,8 @@ def test_equal_offsets_change_together():
         ("def kernel(x, N, *, n=8):", "def kernel(x, N, *, n: tl.constexpr=8):"),
         ("def kernel(\n    x,  # é\n    n,  # the length\n):", "    n: tl.constexpr,  # the length"),
         ("@triton.jit(do_not_specialize=['n'])\ndef kernel(x, n):", None),
+        ("@triton.jit(do_not_specialize=[1])\ndef kernel(x, n):", None),
+        ("@triton.jit(do_not_specialize=[0])\ndef kernel(x, n):", "def kernel(x, n: tl.constexpr):"),
         ("@triton.autotune(configs, key=['n'])\ndef kernel(x, n):", "def kernel(x, n: tl.constexpr):"),
         ("def kernel(x, m):", None),
         ("def other(x, n):", None),
@@ -190,10 +192,26 @@ def test_the_name_of_the_language(head, name):
 
 def test_edits_of_lines():
     assert edited("a\nb\nc", [LineEdit(2, "B")]) == "a\nB\nc"
-    assert edited("a\nb", []) == "a\nb"
+    assert edited("a\r\nb", []) == "a\r\nb"
 
 
 @pytest.mark.parametrize("line", [-9, 0, 3])
 def test_lines_that_a_source_does_not_have_are_refused(line):
     with pytest.raises(InvalidRequest, match=f"no line {line}: its lines are 1 to 2"):
         edited("a\nb", [LineEdit(line, "c")])
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_other_ends_of_lines_count_as_in_python(end):
+    source = f"{HEAD}for k in range(K):\n    pass\n".replace("\n", end)
+    found = EditableSource(source).with_stages(2, 3)
+    assert found == LineEdit(2, "for k in tl.range(K, num_stages=3):")
+    assert edited(source, [found]) == f"{HEAD}{found.text}\n    pass\n"
+
+
+def test_a_long_name_is_no_problem():
+    name = "x" + ".a" * 2_000
+    source = f"{HEAD}def kernel(x):\n    y = {name}.float64\n    for k in {name}(K):\n        pass\n"
+    found = EditableSource(source)
+    assert found.in_fp32("kernel") == []
+    assert found.with_stages(4, 3) is None

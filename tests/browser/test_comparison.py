@@ -111,7 +111,7 @@ def test_findings_that_appeared_and_vanished_are_listed(visitor: Visitor, server
     findings = page.get_by_role("region", name="Findings")
     page.goto(f"/compare/{pipelined}..{serial}")
     loop = findings.get_by_role("listitem").filter(has_text="waits for its own loads")
-    expect(loop).to_have_text(re.compile(r"^\s*appeared .+ starts ahead\.\s+warning\s+line 63\s*$"))
+    expect(loop).to_have_text(re.compile(r"^\s*appeared .+ a turn ahead\.\s+warning\s+line 63\s*$"))
     expect_accessible(page, "comparison-findings")
     expect(loop.get_by_role("link")).to_have_attribute("href", f"/k/{serial}#panes=findings&pin=63")
     page.keyboard.press("s")

@@ -2,14 +2,18 @@
 
 import json
 import re
+from dataclasses import replace
 
+import msgspec
 import pytest
 from tritons import TRITONS
 
 from explorer.analysis.source_edits import edited
+from explorer.errors import NotFound
 from explorer.glossary import find_term
 from explorer.model import LineEdit, Request
 from explorer.queries import finding_changes, findings
+from explorer.queries.query import Subject
 from explorer.tours import TOURS
 
 PRODUCT = """import torch
@@ -182,6 +186,20 @@ def find(query_service, compiled):
     return find
 
 
+@pytest.fixture
+def answered(services):
+    """Find in this process."""
+
+    def answered(record):
+        def answer(query, parameters):
+            return msgspec.json.encode(query.find(replace(subject, parameters=parameters)))
+
+        subject = Subject((record,), {}, services.queue, answer)
+        return findings.find(subject)
+
+    return answered
+
+
 @pytest.mark.parametrize(("rule", "source", "advice"), CASES, ids=[rule for rule, *_ in CASES])
 def test_a_rule_finds_its_problem_and_its_advice_removes_it(find, rule, source, advice):
     before = [each for each in find(source)["findings"] if each["rule"] == rule]
@@ -196,6 +214,22 @@ def test_double_precision_is_a_note_where_it_has_half_of_the_rate(find, target, 
     (finding,) = (each for each in find(source, target)["findings"] if each["rule"] == "double_precision")
     assert finding["severity"] == severity
     assert {"modelled"} < {each["basis"] for each in finding["evidence"]}
+
+
+@pytest.mark.parametrize("error", [NotFound("It is not known."), RecursionError("maximum recursion depth")])
+def test_a_rule_that_fails_is_not_checked_and_the_others_are(compiled, answered, monkeypatch, error):
+    def fail(_case):
+        raise error
+
+    record = compiled(changed(PRODUCT, LARGE))
+    before = answered(record)
+    monkeypatch.setattr(findings.spills, "find", fail)
+    after = answered(record)
+    reasons = {each.rule: each.reason for each in after.checked if each.reason}
+    assert reasons == {
+        "spills": "It is not known." if isinstance(error, NotFound) else "The source is nested too deeply."
+    }
+    assert after.findings == [each for each in before.findings if each.rule != "spills"]
 
 
 def test_a_low_occupancy_is_no_finding_if_the_gpu_holds_the_whole_grid_at_once(find):
@@ -324,6 +358,7 @@ def test_an_atomic_addition_that_is_a_loop_is_found_and_its_advice_removes_it(
 
     (loop,) = loops(changed(SUM, {"torch.float32": f"torch.{name}"}), target, triton)
     assert (loop["source_line"], loop["evidence"][0]["value"]) == (8, number)
+    assert f"becomes {number} instructions of compare-and-swap, each in a loop (`" in loop["text"]
     assert "Add to values of fp32" in loop["advice"]
     assert loops(SUM, target, triton if "Triton 3.9" not in loop["advice"] else "3.9.0") == []
 
@@ -378,6 +413,19 @@ def test_a_finding_of_a_changed_line_stays(query_service, compiled):
     answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
     assert (answer["vanished"], answer["appeared"], answer["is_worse"]) == ([], [], False)
     assert {each["text"] for each in answer["verdicts"]} == {"the finding stays"}
+
+
+def test_a_loop_that_waits_names_its_loads(find):
+    source = changed(ROWS, {"rows[(4096,)]": "rows[(64,)]"})
+    load = "tl.load(x + tl.program_id(0) * columns + start + offsets)"
+    for changes, loads in (
+        ({}, "its load"),
+        ({load: f"{load} * {load}"[:-1] + " + 1)"}, "any of its 2 loads"),
+    ):
+        (loop,) = (
+            each for each in find(changed(source, changes))["findings"] if each["rule"] == "pipelining"
+        )
+        assert loop["text"] == f"The loop waits for its own loads: it does not start {loads} a turn ahead."
 
 
 def test_a_loop_that_many_warps_hide_is_no_finding(find):

@@ -6,8 +6,15 @@ import pytest
 from tritons import TRITONS
 
 from explorer.analysis.assembly.matrix_loops import matrix_loops
+from explorer.analysis.mlir.operations import read_functions
+from explorer.analysis.mlir.regular_pointers import RegularPointers
+from explorer.errors import NotFound
 from explorer.examples import find_example
 from explorer.queries import findings
+from explorer.queries.findings import loop_overhead
+from explorer.queries.findings.case import Case
+from explorer.queries.query import Subject
+from explorer.store import Record
 
 PRODUCT = """import torch
 import triton
@@ -89,6 +96,30 @@ IRREGULAR = {
     },
     "stride of a turn": {"* am": "* (am + k // BK * 64)", "* bk": "* (bk + k // BK * 64)"},
 }
+#: A product of two blocks in a batch, whose first operand is equal along the last dimension.
+BATCHED = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def batched(a, b, c, K, am, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):
+    batches = tl.arange(0, B)
+    rows = tl.arange(0, M)
+    columns = tl.arange(0, N)
+    acc = tl.zeros((B, M, N), tl.float32)
+    for k in tl.range(0, K, BK):
+        inner = k + tl.arange(0, BK)
+        places = (batches[:, None] * am + rows[None, :])[:, :, None]
+        x = tl.load(tl.broadcast_to(a + k * BK + places, (B, M, BK)))
+        y = tl.load(b + batches[:, None, None] * am + inner[None, :, None] * N + columns[None, None, :])
+        acc = tl.dot(x, y, acc)
+    at = batches[:, None, None] * M * N + rows[None, :, None] * N + columns[None, None, :]
+    tl.store(c + at, acc)
+
+x = torch.empty(1 << 20, device="cuda", dtype=torch.float16)
+c = torch.empty(1 << 20, device="cuda")
+batched[(1,)](x, x, c, 1024, 64, B=2, M=64, N=64, BK=64)
+"""
 
 
 def changed(*changes):
@@ -139,13 +170,23 @@ def test_offsets_of_32_bits_make_a_loop_shorter(find, instructions, masks, trito
     assert instructions(after, triton) < total
 
 
+def test_a_module_that_is_not_known_hides_no_finding(compile_source, monkeypatch):
+    def fail(_record, _index):
+        raise NotFound("The module is too large.")
+
+    record = compile_source(changed(ALONG_K, COMBINED))
+    monkeypatch.setattr(Record, "text_before_pass", fail)
+    (finding,) = loop_overhead.find(Case(Subject((record,), {}, None)))
+    assert finding.severity == "note"
+
+
 def test_many_integer_instructions_without_a_known_cause_are_a_note(find):
     (finding,) = find(changed(ALONG_K, COMBINED), "loop_overhead")
     assert (finding["severity"], finding["advice"]) == ("note", "")
     assert "lines " in finding["cause"]
 
 
-@pytest.mark.parametrize("target", ["cuda:90", "cuda:80"])
+@pytest.mark.parametrize("target", ["cuda:90", "cuda:80", "hip:gfx942"])
 @pytest.mark.parametrize("example", ["matmul", "matmul_persistent", "flash_attention"])
 def test_good_loops_are_no_finding(find, example, target):
     assert find(find_example(example).source, "loop_overhead", target) == []
@@ -176,9 +217,18 @@ def test_no_descriptor_is_proposed_for_other_blocks(find, name):
     assert find(changed(IRREGULAR[name]), "descriptors") == []
 
 
+def test_no_descriptor_is_proposed_for_a_block_of_three_dimensions(find, compile_source):
+    record = compile_source(BATCHED)
+    functions = read_functions(record.text(record.stage("ttgir").text))
+    assert [each for function in functions for each in RegularPointers(function).boxes()]
+    assert find(BATCHED, "descriptors") == []
+
+
 def test_no_descriptor_is_proposed_without_a_copy_engine_or_for_other_masks(find):
     assert find(changed(), "descriptors", "cuda:80") == []
     triangle = {"rk[None, :])": "rk[None, :], mask=rm[:, None] > rk[None, :], other=0.0)"}
     assert [each["source_line"] for each in find(changed(triangle), "descriptors")] == [13]
+    above = {"rk[None, :])": "rk[None, :], mask=rk[None, :] > M, other=0.0)"}
+    assert [each["source_line"] for each in find(changed(above), "descriptors")] == [13]
     ones = {"rk[None, :])": "rk[None, :], mask=rk[None, :] < K, other=1.0)"}
     assert [each["source_line"] for each in find(changed(ones), "descriptors")] == [13]

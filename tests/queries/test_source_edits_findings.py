@@ -2,12 +2,15 @@
 
 import json
 
+import msgspec
 import pytest
 from tritons import TRITONS
 
 from explorer.analysis.source_edits import edited
+from explorer.matrix.matrix import Configuration
 from explorer.model import LineEdit, Request
 from explorer.queries import finding_changes, findings
+from explorer.queries.findings.changes import line_changes
 
 HEAD = """import torch
 import triton
@@ -158,7 +161,17 @@ def test_changes_that_tell_the_compiler_more_remove_the_finding(query_service, c
 )
 def test_no_promise_that_does_not_hold(found, source):
     narrow = [each for each in found(source) if each["rule"] == "narrow_accesses"]
+    assert narrow
     assert not [each for finding in narrow for each in finding["changes"] if each["edits"]]
+
+
+def test_a_change_has_no_more_lines_than_a_configuration():
+    edits = [LineEdit(line, "pass") for line in range(1, 102)]
+    (change,) = line_changes(edits[:100], "pass")
+    assert msgspec.convert({"edits": change.edits}, Configuration).edits == tuple(edits[:100])
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"edits": tuple(edits)}, Configuration)
+    assert line_changes(edits, "pass") == line_changes([None]) == line_changes([]) == ()
 
 
 def test_the_cause_of_sectors_is_the_mask(found):

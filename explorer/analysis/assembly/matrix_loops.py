@@ -64,13 +64,13 @@ def _ancestors(nest: LoopNest, loop: int) -> Iterator[int]:
 def _in_each_turn(nest: LoopNest, index: int, dominators: Sequence[int | None]) -> set[int]:
     """Return the blocks that each turn of a loop runs: the dominators of all its back edges."""
     loop = nest.loops[index]
-    ways = []
-    for tail in loop.back_edges:
-        way, block = {loop.header}, tail
-        while block != loop.header:
-            way.add(block)
-            above = dominators[block]
-            assert above is not None
-            block = above
-        ways.append(way)
-    return set.intersection(*ways)
+    always_before = []
+    for block in loop.back_edges:
+        found, dominator = {loop.header}, block
+        while dominator != loop.header:
+            found.add(dominator)
+            next_dominator = dominators[dominator]
+            assert next_dominator is not None
+            dominator = next_dominator
+        always_before.append(found)
+    return set.intersection(*always_before)

@@ -1,32 +1,31 @@
 """The arguments of a kernel that an operation of a module depends on.
 
-In: the text of TTIR or TTGIR, and a line. Out: the names of the arguments that the operands of the operation
-in this line are computed from. A loaded value does not depend on the place that it is loaded from.
+In: the functions of TTIR or TTGIR, and lines. Out: the names of the arguments that the operands of the
+operations in these lines are computed from. A loaded value does not depend on the place that it is loaded
+from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from explorer.analysis.mlir.operations import Function, Operation, find_operation
+from explorer.analysis.mlir.operations import Function, Operation
+from explorer.analysis.reached import reached
 
-_LOADS = ("tt.load", "ttg.local_load")
+#: The operations whose results are loaded from memory.
+LOADS = ("tt.load", "tt.descriptor_load", "ttg.local_load", "tt.atomic_rmw", "tt.atomic_cas")
 
 
-def arguments_behind(text: str, line: int) -> set[str]:
-    """Return the names of the arguments that the operation in a line depends on."""
-    found = find_operation(text, line)
-    if found is None:
-        return set()
-    function, operation = found
-    sources = dict(_sources(function))
-    pending, seen = list(operation.operands), set(operation.operands)
-    while pending:
-        more = [each for each in sources.get(pending.pop(), ()) if each not in seen]
-        seen.update(more)
-        pending += more
-    arguments = function.operation.regions[0].blocks[0].arguments
-    return {each.removeprefix("%") for each in arguments if each in seen}
+def arguments_behind(functions: Iterable[Function], lines: Collection[int]) -> set[str]:
+    """Return the names of the arguments that the operations in lines depend on."""
+    found: set[str] = set()
+    for function in functions:
+        operands = {value for each in function.operations if each.line in lines for value in each.operands}
+        if operands:
+            behind = reached(operands, dict(_sources(function)))
+            arguments = function.operation.regions[0].blocks[0].arguments
+            found.update(each.removeprefix("%") for each in arguments if each in behind)
+    return found
 
 
 def _sources(function: Function) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -34,7 +33,7 @@ def _sources(function: Function) -> Iterator[tuple[str, tuple[str, ...]]]:
     for operation in function.operations:
         if operation.name == "scf.for":
             yield from _of_loop(operation)
-        elif operation is not function.operation and operation.name not in _LOADS:
+        elif operation is not function.operation and operation.name not in LOADS:
             inner = (each for region in operation.regions for each in region.operations)
             operands = (*operation.operands, *(value for each in inner for value in each.operands))
             for value in (*operation.results, *_block_arguments(operation)):

@@ -1,17 +1,19 @@
 """The divisions of integers of 64 bits in a module, which no GPU has an instruction for.
 
-In: the text of TTGIR, and the launch. Out: a `WideDivision` for each quotient and remainder whose divisor is
-not a constant, since the compiler multiplies in place of a division by a constant.
+In: the functions of TTGIR, and the launch. Out: a `WideDivision` for each quotient and remainder whose
+divisor is not a constant, since the compiler multiplies in place of a division by a constant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from explorer.analysis.mlir.argument_uses import LOADS
 from explorer.analysis.mlir.index_ranges import Range, value_ranges
-from explorer.analysis.mlir.operations import Function, Operation, read_functions
+from explorer.analysis.mlir.operations import Function, Operation
+from explorer.analysis.reached import reached
 
 _DIVISIONS = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
 _EXTENSIONS = ("arith.extsi", "arith.extui")
@@ -40,14 +42,20 @@ class WideDivision:
 
 
 def wide_divisions(
-    text: str, launch: tuple[Mapping[str, int], Sequence[int]] | None
+    functions: Iterable[Function], launch: tuple[Mapping[str, int], Sequence[int]] | None
 ) -> Iterator[WideDivision]:
     """Yield the divisions in the order of the text.
 
     `launch` is the values of the integer arguments and the grid; None: they are not known.
     """
-    for function in read_functions(text):
+    for function in functions:
         made = {result: each for each in function.operations for result in each.results}
+        # What memory or a condition decides is not computed from the arguments there.
+        sources = {
+            value: each.operands
+            for value, each in made.items()
+            if each.name not in (*LOADS, *_EXTENSIONS) and not each.regions
+        }
         wide_arguments = set(_WIDE_ARGUMENT.findall(function.operation.text))
         ranges: dict[str, Range] | None = None
         for operation in function.operations:
@@ -57,12 +65,13 @@ def wide_divisions(
                 continue
             if ranges is None:
                 ranges = value_ranges(function, *launch) if launch else {}
-            origins = list(_origins(operation, made))
+            behind = reached(operation.operands, sources)
+            extended = {made[value].line for value in behind & made.keys() if made[value].name in _EXTENSIONS}
             yield WideDivision(
                 operation.line,
                 operation.name,
-                tuple(name for name in _names(function) if name in wide_arguments and f"%{name}" in origins),
-                tuple(each.line for each in origins if isinstance(each, Operation)),
+                tuple(name for name in _names(function) if name in wide_arguments and f"%{name}" in behind),
+                tuple(sorted(extended)),
                 _largest(operation, ranges),
             )
 
@@ -79,21 +88,6 @@ def _is_constant(value: str, made: Mapping[str, Operation]) -> bool:
     while operation is not None and len(operation.operands) == 1:
         operation = made.get(operation.operands[0])
     return operation is not None and operation.name == "arith.constant"
-
-
-def _origins(division: Operation, made: Mapping[str, Operation]) -> Iterator[str | Operation]:
-    """Yield the values that no operation makes, and the extensions, that a division is computed from."""
-    waiting, seen = list(division.operands), set(division.operands)
-    while waiting:
-        value = waiting.pop()
-        operation = made.get(value)
-        if operation is None:
-            yield value
-        elif operation.name in _EXTENSIONS:
-            yield operation
-        else:
-            waiting += (each for each in operation.operands if each not in seen)
-            seen.update(operation.operands)
 
 
 def _largest(division: Operation, ranges: Mapping[str, Range]) -> tuple[int, int] | None:

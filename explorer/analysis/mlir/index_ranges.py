@@ -1,7 +1,7 @@
 """The ranges of the integers of a module at the sizes of a launch, and the offsets that do not fit.
 
-In: the text of TTIR or TTGIR, the values of the integer arguments, and the grid. Out: an `Overflow` for each
-operation that makes a number outside of its type, if the offset of a pointer is computed from it.
+In: the functions of TTIR or TTGIR, the values of the integer arguments, and the grid. Out: an `Overflow` for
+each operation that makes a number outside of its type, if the offset of a pointer is computed from it.
 
 A range is the smallest and the largest value that any program and any element can have. It is exact for the
 index arithmetic of kernels: program numbers, `tl.arange`, sums, products, quotients and remainders. Masked
@@ -12,10 +12,10 @@ no range, and nothing is said about them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.analysis.mlir.operations import Function, Operation, read_functions
+from explorer.analysis.mlir.operations import Function, Operation
 
 Range = tuple[int, int]
 _AXES = ("x", "y", "z")
@@ -47,22 +47,27 @@ class Overflow:
     bits: int
 
 
-def overflows(text: str, arguments: Mapping[str, int], grid: Sequence[int]) -> list[Overflow]:
+def overflows(
+    functions: Iterable[Function], arguments: Mapping[str, int], grid: Sequence[int]
+) -> list[Overflow]:
     """Return the overflows that reach the offset of a pointer, in the order of the text."""
     return [
-        each for function in read_functions(text) for each in _of_function(function, _given(arguments), grid)
+        each for function in functions for each in _of_function(function, _given(function, arguments), grid)
     ]
 
 
 def value_ranges(function: Function, arguments: Mapping[str, int], grid: Sequence[int]) -> dict[str, Range]:
     """Return the ranges of the values of a function, by name."""
-    ranges = _given(arguments)
+    ranges = _given(function, arguments)
     for _ in _of_function(function, ranges, grid):
         pass
     return ranges
 
 
-def _given(arguments: Mapping[str, int]) -> dict[str, Range]:
+def _given(function: Function, arguments: Mapping[str, int]) -> dict[str, Range]:
+    """Return the ranges of the arguments of the kernel, which is the public function."""
+    if not function.operation.text.startswith("tt.func public "):
+        return {}
     return {f"%{name}": (value, value) for name, value in arguments.items()}
 
 

@@ -16,7 +16,8 @@ from explorer.analysis.mlir.operations import Function, Operation
 Strides = Mapping[int, tuple[str, ...]]
 _NOTHING: Strides = {}
 _AXIS = re.compile(r"\{axis = (\d+) : i32\}")
-_PREDICATE = re.compile(r"arith\.cmpi (?:slt|ult|sgt|ugt|sle|ule|sge|uge),")
+#: A comparison of an index, on its left or on its right, that is true below a bound.
+_BELOW = re.compile(r"arith\.cmpi (?:([su]lt)|[su]gt),")
 _ZERO = re.compile(r"arith\.constant dense<0(?:\.0+e\+00)?>")
 _SAME = ("tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.index_cast")
 _UNIFORM = ("arith.", "tt.splat", "tt.get_program_id", "tt.get_num_programs", "tt.addptr")
@@ -33,6 +34,8 @@ _HAND_ON = (
     "ttg.memdesc_reinterpret",
     "tt.trans",
 )
+#: An index with more factors is left out.
+_MOST_FACTORS = 8
 #: A loop whose carried values depend on each other in a longer chain is left out.
 _MOST_ROUNDS = 8
 
@@ -97,9 +100,10 @@ class RegularPointers:
                 return False
             if made.name in ("arith.andi", *_SAME, "tt.expand_dims"):
                 waiting += made.operands
-            elif _PREDICATE.search(made.text):
-                index, bound = (self._strides.get(each) for each in made.operands)
-                if index is None or bound is None or sorted([*index.values(), *bound.values()]) != [()]:
+            elif below := _BELOW.search(made.text):
+                index, bound = made.operands if below[1] else reversed(made.operands)
+                is_index = [*self._strides.get(index, _NOTHING).values()] == [()]
+                if not is_index or self._strides.get(bound) != _NOTHING:
                     return False
             else:
                 return False
@@ -170,6 +174,7 @@ def _strides_of(operation: Operation, known: Mapping[str, Strides]) -> Strides |
     if name == "arith.subi" and len(given) == 2 and not given[1]:
         return given[0]
     if name == "arith.muli" and len(given) == 2 and not (given[0] and given[1]):
-        factor = operation.operands[1 if given[0] else 0]
-        return {place: (*factors, factor) for place, factors in (given[0] or given[1]).items()}
+        factor, index = operation.operands[1 if given[0] else 0], given[0] or given[1]
+        if max(map(len, index.values())) < _MOST_FACTORS:
+            return {place: (*factors, factor) for place, factors in index.items()}
     return None

@@ -1,13 +1,17 @@
-"""Facts of the text of a module: sizes of tensors, operations in fp64, atomic operations, variables."""
+"""Facts of a module: sizes of tensors, operations in fp64, atomic operations, variables."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+
+from explorer.analysis.mlir.operations import Function
 
 _SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
 _OPERATION = re.compile(r"^\s*(?:%\S+ = )?((?:arith|math|tt)\.\w+)\b.*(?:\b|x)f64\b")
 _FP64_POINTER = re.compile(r"!tt\.ptr<f64>|tensordesc<[^>]*f64")
-_ATOMIC = re.compile(r"\btt\.atomic_(?:rmw (?P<name>\w+)|cas)\b.* -> (?:tensor<[\dx]+x)?(?P<type>\w+)")
+_ATOMIC_NAME = re.compile(r"tt\.atomic_rmw (\w+)")
+_ELEMENT = re.compile(r"(?:tensor<[\dx]+x)?(\w+)")
 #: The name of a variable, which the compiler makes unique.
 _VARIABLE = re.compile(r"%([A-Za-z_]\w*?)(?:_\d+)?(?:#\d+)?(?:@\d+)?")
 #: The name that the compiler gives to a value that a loop carries.
@@ -33,13 +37,14 @@ def operations_in_fp64(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def atomic_operations(text: str) -> list[tuple[int, str, str]]:
-    """Return the line, the name, such as "fadd" or "cas", and the type of each atomic operation."""
-    return [
-        (number, match["name"] or "cas", match["type"])
-        for number, line in enumerate(text.split("\n"), 1)
-        if (match := _ATOMIC.search(line))
-    ]
+def atomic_operations(functions: Iterable[Function]) -> Iterator[tuple[int, str, str]]:
+    """Yield the line, the name, such as "fadd" or "cas", and the type of each atomic operation."""
+    for function in functions:
+        for each in function.operations:
+            if each.name in ("tt.atomic_rmw", "tt.atomic_cas"):
+                name = _ATOMIC_NAME.search(each.text)
+                element = _ELEMENT.match(each.text.partition(" loc(")[0].rpartition(" -> ")[2])
+                yield each.line, name[1] if name else "cas", element[1] if element else ""
 
 
 def variable_of(value: str) -> str:

@@ -1,36 +1,29 @@
-"""The operations of a loop that compute the offsets of its loads in 64 bits, from the text of TTGIR."""
+"""The operations of a loop that compute the offsets of its loads in 64 bits, from the functions of TTGIR."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 
-from explorer.analysis.mlir.operations import Operation, read_functions
+from explorer.analysis.mlir.operations import Function, Operation
+from explorer.analysis.reached import reached
 
 _LOADS = ("tt.load", "ttg.async_copy_global_to_local")
 _ARITHMETIC = re.compile(r"arith\.(?:muli|addi|extsi) .*tensor<(?:\d+x)+i64, ")
 
 
-def wide_offsets(text: str) -> list[int]:
+def wide_offsets(functions: Iterable[Function]) -> list[int]:
     """Return the lines of the operations."""
     found: set[int] = set()
-    for function in read_functions(text):
+    for function in functions:
         made = {value: each for each in function.operations for value in each.results}
+        sources = {value: each.operands for value, each in made.items()}
+        pointers: dict[Operation, list[str]] = {}
         for load in function.operations:
-            loop = load.parent
-            if load.name in _LOADS and loop is not None and loop.name == "scf.for":
-                before = _before(load.operands[0], loop, made)
-                found.update(each.line for each in before if _ARITHMETIC.search(each.text))
+            if load.name in _LOADS and load.parent is not None and load.parent.name == "scf.for":
+                pointers.setdefault(load.parent, []).extend(load.operands[:1])
+        for loop, values in pointers.items():
+            before = {made[value] for value in reached(values, sources) & made.keys()}
+            inside = (each for each in before if loop.line < each.line < loop.end_line)
+            found.update(each.line for each in inside if _ARITHMETIC.search(each.text))
     return sorted(found)
-
-
-def _before(pointer: str, loop: Operation, made: Mapping[str, Operation]) -> Iterator[Operation]:
-    """Yield the operations of a loop that a pointer is computed from."""
-    waiting, seen = [pointer], {pointer}
-    while waiting:
-        operation = made.get(waiting.pop())
-        if operation is None or not loop.line < operation.line < loop.end_line:
-            continue
-        yield operation
-        waiting += (each for each in operation.operands if each not in seen)
-        seen.update(operation.operands)

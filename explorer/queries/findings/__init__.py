@@ -10,7 +10,7 @@ from types import ModuleType
 
 import msgspec
 
-from explorer.errors import NotAnswerable
+from explorer.errors import ExplorerError, NotAnswerable
 from explorer.queries.findings import (
     assertions,
     atomic_loops,
@@ -96,8 +96,10 @@ def find(subject: Subject) -> FindingsDocument:
         reason = ""
         try:
             found = list(_different(rule.find(case)))
-        except NotChecked as error:
+        except (NotChecked, ExplorerError) as error:
             reason = str(error)
+        except RecursionError:
+            reason = "The source is nested too deeply."
         findings += found
         checked.append(Checked(rule.__name__.rpartition(".")[2], rule.TITLE, len(found), reason))
     findings.sort(key=lambda each: (each.severity != "warning", -(each.cost.share if each.cost else 0.0)))

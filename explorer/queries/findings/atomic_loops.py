@@ -20,23 +20,23 @@ _ADVICE = {
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each atomic operation that becomes a loop of compare-and-swap."""
-    operations = atomic_operations(case.ttgir)
+    operations = list(atomic_operations(case.functions))
     chosen = {case.source_line(number) for number, name, _ in operations if name == "cas"}
     for number, name, type_name in operations:
         line = case.source_line(number)
         if line in chosen:
             continue
         lines = case.machine_lines([line])
-        loops = list(_compare_and_swaps(case, lines))
-        if not loops:
+        found = list(_compare_and_swaps(case, lines))
+        if not found:
             continue
-        names = listed(map(code, atomic_instructions(loops)))
+        names = listed(map(code, atomic_instructions(found)))
         yield Finding(
             rule="atomic_loops",
             severity="warning",
-            text=f"{code(name)} of {type_name} becomes {counted(len(loops), 'loop')} of "
-            f"compare-and-swap ({names}).",
-            evidence=(Value("instructions that compare and swap", len(loops), "", "observed"),),
+            text=f"{code(name)} of {type_name} becomes {counted(len(found), 'instruction')} of "
+            f"compare-and-swap, {'each ' * (len(found) > 1)}in a loop ({names}).",
+            evidence=(Value("instructions that compare and swap", len(found), "", "observed"),),
             cause="The compiler makes no atomic instruction of this operation, so that a lane repeats it "
             "until no other lane has changed the value in between.",
             advice=_ADVICE[case.target.vendor] if name == "fadd" else "",
@@ -48,8 +48,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _compare_and_swaps(case: Case, ranges: tuple[tuple[int, int], ...]) -> Iterator[str]:
     """Yield the lines of machine code that compare and swap."""
-    text = case.record.text(case.record.stage(case.machine_code).text).split("\n") if ranges else []
     for first, last in ranges:
-        for one in text[first - 1 : last]:
+        for one in case.machine_text[first - 1 : last]:
             if any(map(is_compare_and_swap, atomic_instructions([one]))):
                 yield one

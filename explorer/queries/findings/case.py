@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from explorer.analysis.block_sizes import BlockUse, block_uses
-from explorer.analysis.mlir.operations import read_functions
+from explorer.analysis.mlir.operations import Function, read_functions
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
 from explorer.model import Diagnostic, Resources
@@ -55,7 +55,7 @@ class Case:
         return bool(self.result.specialized and self.result.specialized.guesses)
 
     @cached_property
-    def launch(self) -> tuple[dict[str, int], tuple[int, ...]] | None:
+    def launch_values(self) -> tuple[dict[str, int], tuple[int, ...]] | None:
         """The values of the integer arguments, and the grid; None if no launch determines them."""
         specialized = self.result.specialized
         if specialized is None or specialized.grid is None or self.has_guesses:
@@ -98,6 +98,11 @@ class Case:
         return self._stage_text("ttgir")
 
     @cached_property
+    def functions(self) -> list[Function]:
+        """The functions of TTGIR."""
+        return read_functions(self.ttgir)
+
+    @cached_property
     def ttgir_sources(self) -> list[int]:
         """The source line of each line of TTGIR; 0: none."""
         stage = self.result.stages.get("ttgir")
@@ -121,11 +126,17 @@ class Case:
         return next((name for name, purpose in purposes if purpose), "")
 
     @cached_property
+    def machine_text(self) -> list[str]:
+        """The lines of the machine code; none if there is none."""
+        stage = self.result.stages.get(self.machine_code)
+        return self.record.text(stage.text).split("\n") if stage else []
+
+    @cached_property
     def loops(self) -> list[tuple[int, int]]:
         """The first and the last line of each loop of TTGIR that contains no other loop."""
         found = sorted(
             (each.line, each.end_line)
-            for function in read_functions(self.ttgir)
+            for function in self.functions
             for each in function.operations
             if each.name in _LOOPS
         )

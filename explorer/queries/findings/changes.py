@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from explorer.analysis.block_sizes import BlockUse
 from explorer.analysis.mlir.texts import tensor_sizes
 from explorer.model import LineEdit
+from explorer.model.limits import MOST_EDITS
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Change
-from explorer.queries.why_facts import listed
+from explorer.queries.why_facts import code, listed_lines
 
 _MOST_STAGES = 5
 _LOOP_STAGES = (3, 4)
@@ -45,10 +46,10 @@ def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
         yield Change(words, constants=dict(halves))
 
 
-def larger_blocks(case: Case, now: int = 0) -> Iterator[Change]:
-    """Propose twice each size of a block, or each that is `now`, so that there are fewer programs."""
+def larger_blocks(case: Case, of_size: int | None = None) -> Iterator[Change]:
+    """Propose twice each size of a block, or each that is `of_size`, so that there are fewer programs."""
     for name, (size, use) in _block_sizes(case).items():
-        if use.by_grid and now in (0, size):
+        if use.by_grid and of_size in (None, size):
             yield Change(f"{name} {size} → {2 * size}", constants={name: 2 * size})
 
 
@@ -63,20 +64,22 @@ def stages(case: Case, *, more: bool) -> Iterator[Change]:
 def loop_stages(case: Case, line: int) -> Iterator[Change]:
     """Propose a number of stages for the loop at a line of the source."""
     for count in _LOOP_STAGES:
-        edit = case.editable.with_stages(line, count)
-        if edit is not None:
-            yield edit_of(edit)
+        yield from line_changes([case.editable.with_stages(line, count)])
 
 
-def edit_of(edit: LineEdit, *, may_be_faster: bool = True) -> Change:
-    """Return the change of a line of the source."""
-    return Change(f"Line {edit.line}: `{edit.text.strip()}`", edits=(edit,), may_be_faster=may_be_faster)
+def line_changes(
+    edits: Iterable[LineEdit | None], words: str = "", *, may_be_faster: bool = True
+) -> tuple[Change, ...]:
+    """Return the change of lines of the source, which `words` describe, otherwise the first new line.
 
-
-def change_of(edits: Sequence[LineEdit], words: str) -> Change:
-    """Return the change of lines of the source, which `words` describe."""
-    lines = listed([str(each.line) for each in edits])
-    return Change(f"Line{'s' * (len(edits) > 1)} {lines}: {words}", edits=tuple(edits))
+    There is none without lines, or with more lines than a configuration can change.
+    """
+    found = tuple(each for each in edits if each is not None)
+    if not 0 < len(found) <= MOST_EDITS:
+        return ()
+    lines = listed_lines(each.line for each in found).capitalize()
+    text = f"{lines}: {words or code(found[0].text.strip())}"
+    return (Change(text, edits=found, may_be_faster=may_be_faster),)
 
 
 def _block_sizes(case: Case) -> dict[str, tuple[int, BlockUse]]:

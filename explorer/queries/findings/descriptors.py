@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.analysis.mlir.operations import read_functions
 from explorer.analysis.mlir.regular_pointers import RegularPointers
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Finding, Value
@@ -21,11 +20,13 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield a note for each load of a box in a loop whose block a matrix product uses."""
     if case.target.backend != "cuda" or int(case.target.triton_architecture) < _FIRST_CAPABILITY:
         return
-    boxes = {each.line for found in read_functions(case.ttgir) for each in RegularPointers(found).boxes()}
+    boxes = {each.line for found in case.functions for each in RegularPointers(found).boxes()}
     for each in case.accesses:
         if each.line not in boxes or each.layout is None or each.pointer is None:
             continue
         row = case.layouts.layouts[each.layout]
+        if len(row.shape) != 2:
+            continue
         rows, columns = row.shape
         row_bytes = columns * row.element_bits // 8
         divisibility = each.pointer.divisibility[1]
@@ -45,8 +46,8 @@ def find(case: Case) -> Iterator[Finding]:
             "the copy engine the coordinates of the block.",
             advice="Pass `TensorDescriptor.from_tensor(tensor, block_shape)` to the kernel in place of the "
             "pointer, and call its `load` in the loop with the coordinates of the first element. Elements "
-            "outside of the tensor are 0. `tl.make_tensor_descriptor` makes a descriptor in the kernel, and "
-            "takes more time.",
+            "outside of the tensor are 0: the load needs no mask if the bounds of the mask are the sizes of "
+            "the tensor. `tl.make_tensor_descriptor` makes a descriptor in the kernel, and takes more time.",
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),

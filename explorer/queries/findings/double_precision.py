@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from explorer.analysis.mlir.texts import has_fp64_pointers, operations_in_fp64
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import change_of
+from explorer.queries.findings.changes import line_changes
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.why_facts import code, counted
 
@@ -40,5 +40,5 @@ def find(case: Case) -> Iterator[Finding]:
         source_line=line,
         ttgir_line=number,
         lines=case.machine_lines([line]),
-        changes=(change_of(edits, "`tl.float32` in place of `tl.float64`"),) if edits else (),
+        changes=line_changes(edits, "`tl.float32` in place of `tl.float64`"),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from explorer.analysis.mlir.index_ranges import overflows
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import edit_of
+from explorer.queries.findings.changes import line_changes
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.why_facts import code
 
@@ -15,10 +15,10 @@ TITLE = "Offsets that do not fit into their type"
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each source line whose offset wraps."""
-    if case.launch is None:
+    if case.launch_values is None:
         return
     seen = set()
-    for each in overflows(case.ttgir, *case.launch):
+    for each in overflows(case.functions, *case.launch_values):
         line = case.source_line(each.line)
         if line in seen:
             continue
@@ -38,5 +38,5 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
-            changes=() if edit is None else (edit_of(edit),),
+            changes=line_changes([edit]),
         )

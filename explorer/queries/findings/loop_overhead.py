@@ -9,10 +9,11 @@ from explorer.analysis.assembly.matrix_loops import matrix_loops
 from explorer.analysis.graphs import NothingToDraw
 from explorer.analysis.mlir.wide_offsets import wide_offsets
 from explorer.analysis.pass_roles import has_role
+from explorer.errors import NotFound
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.finding import Cost, Finding, Value
 from explorer.queries.stage_lines import source_lines
-from explorer.queries.why_facts import listed
+from explorer.queries.why_facts import listed_lines
 
 TITLE = "Instructions of a loop beside its matrix instructions"
 #: Loops of good kernels on sm_80, sm_90 and gfx942 have at most 63 % of these instructions.
@@ -44,7 +45,6 @@ def find(case: Case) -> Iterator[Finding]:
         if len(others) < total * (_HIGH_IF_WIDE if is_wide else _HIGH):
             continue
         most = sorted(line for line, _ in lines.most_common(_MOST_LINES))
-        where = f"line{'s' * (len(most) > 1)} {listed(list(map(str, most)))}"
         converted = f", and {len(conversions)} convert types" if conversions else ""
         yield Finding(
             rule="loop_overhead",
@@ -57,7 +57,7 @@ def find(case: Case) -> Iterator[Finding]:
                 Value("integer instructions", len(integers), "", "observed"),
                 Value("conversions of types", len(conversions), "", "observed"),
             ),
-            cause=(f"Most of them come from {where}." if most else "")
+            cause=(f"Most of them come from {listed_lines(most)}." if most else "")
             + " Each turn computes offsets of loads in 64 bits." * is_wide,
             advice="Add the start of the block to the pointer before the loop, in 64 bits, and compute the "
             "other offsets in 32 bits, if they fit."
@@ -77,7 +77,11 @@ def _lines_with_wide_offsets(case: Case) -> set[int]:
     Where a target has no copy engine, the compiler computes such offsets for tensor descriptors.
     """
     for index, each in case.result.passes.items():
-        is_replacing = has_role(each.name, "replace tensor descriptors")
-        if is_replacing and "tt.descriptor_load" in case.record.text_before_pass(index):
-            return set()
-    return {line for number in wide_offsets(case.ttgir) if (line := case.source_line(number))}
+        if has_role(each.name, "replace tensor descriptors"):
+            try:
+                before = case.record.text_before_pass(index)
+            except NotFound:  # the module is too large
+                return set()
+            if "tt.descriptor_load" in before:
+                return set()
+    return {line for number in wide_offsets(case.functions) if (line := case.source_line(number))}

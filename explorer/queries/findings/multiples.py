@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from explorer.analysis.mlir.argument_uses import arguments_behind
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import change_of
+from explorer.queries.findings.changes import line_changes
 from explorer.queries.findings.finding import Change
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code, listed
@@ -35,20 +35,21 @@ def known_multiples(case: Case, accesses: Sequence[AccessRow]) -> Iterator[Chang
     if specialized is None or specialized.launch is None or case.has_guesses:
         return
     needed = max((each.allowed.get("instruction", 1) for each in accesses), default=1)
-    used = set().union(*(arguments_behind(case.ttgir, each.line) for each in accesses))
-    multiples = {
+    possible = {
         each.name: multiple
         for each in specialized.arguments
-        if each.name in used and type(each.value) is int and not each.specialization
+        if type(each.value) is int and not each.specialization
         # The largest power of two that divides the value.
         if (multiple := min(needed, each.value & -each.value)) > 1
     }
+    used = arguments_behind(case.functions, {each.line for each in accesses}) if possible else set()
+    multiples = {name: multiple for name, multiple in possible.items() if name in used}
     kernel = case.record.kernel or ""
     alone = [{name: multiple} for name, multiple in multiples.items()]
     for chosen in (*alone, *([multiples] if len(alone) > 1 else [])):
         names = listed([code(name) for name in chosen])
-        if edits := case.editable.as_constants(kernel, chosen):
-            yield change_of(edits, f"{names} as `tl.constexpr`, which compiles the kernel for each value")
-        if edits := case.editable.with_multiples(kernel, chosen):
-            words = listed([f"{code(name)} is a multiple of {multiple}" for name, multiple in chosen.items()])
-            yield change_of(edits, f"promise that {words} in every launch")
+        edits = case.editable.as_constants(kernel, chosen)
+        yield from line_changes(edits, f"{names} as `tl.constexpr`, which compiles the kernel for each value")
+        edits = case.editable.with_multiples(kernel, chosen)
+        words = listed([f"{code(name)} is a multiple of {multiple}" for name, multiple in chosen.items()])
+        yield from line_changes(edits, f"promise that {words} in every launch")

@@ -30,10 +30,11 @@ def find(case: Case) -> Iterator[Finding]:
         ttgir_line = _ttgir_line(case, innermost, index)
         line = case.source_line(ttgir_line)
         stages_now = loop.num_stages if loop.num_stages is not None else case.schedule.num_stages
+        loads = "its load" if loop.loads == 1 else f"any of its {loop.loads:,} loads"
         yield Finding(
             rule="pipelining",
             severity="warning",
-            text=f"The loop waits for its own loads: none of its {loop.loads:,} starts a turn ahead.",
+            text=f"The loop waits for its own loads: it does not start {loads} a turn ahead.",
             evidence=(
                 *(() if stages_now is None else (Value("num_stages", stages_now, "", "observed"),)),
                 *(() if warps is None else (Value("warps that are there", warps, "%", "modelled"),)),

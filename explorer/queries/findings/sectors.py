@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import change_of, larger_blocks
+from explorer.queries.findings.changes import larger_blocks, line_changes
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
 from explorer.queries.findings.multiples import UNKNOWN, known_multiples
 from explorer.queries.layout_accesses import AccessRow
@@ -53,10 +53,10 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
         yield from larger_blocks(case, size)
     if access.limit != "layout":
         yield from known_multiples(case, [access])
-    if access.allowed.get("contiguity", 0) > 1 or case.launch is None:
+    if access.allowed.get("contiguity", 0) > 1 or case.launch_values is None:
         return
-    for text, edits in case.editable.in_blocks(case.record.kernel or "", *case.launch):
-        yield change_of(edits, code(text))
+    for text, edits in case.editable.in_blocks(case.record.kernel or "", *case.launch_values):
+        yield from line_changes(edits, code(text))
 
 
 def _cause(case: Case, access: AccessRow) -> tuple[str, str]:

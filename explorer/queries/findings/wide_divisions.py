@@ -8,7 +8,7 @@ from itertools import groupby
 from explorer.analysis.assembly.operations import operation_lines
 from explorer.analysis.mlir.divisions import WideDivision, wide_divisions
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import change_of
+from explorer.queries.findings.changes import line_changes
 from explorer.queries.findings.finding import Cost, Finding, Value
 from explorer.queries.why_facts import code, counted, listed
 
@@ -20,7 +20,8 @@ def find(case: Case) -> Iterator[Finding]:
 
     Measured on an H200: outside of loops, the accesses to memory take longer than the divisions.
     """
-    found = sorted(wide_divisions(case.ttgir, case.launch), key=lambda each: case.source_line(each.line))
+    all_divisions = wide_divisions(case.functions, case.launch_values)
+    found = sorted(all_divisions, key=lambda each: case.source_line(each.line))
     for line, group in groupby(found, lambda each: case.source_line(each.line)):
         divisions = [each for each in group if case.in_loop(each.line)]
         lines = case.machine_lines([line])
@@ -69,9 +70,7 @@ def _finding(
         ttgir_line=divisions[0].line,
         lines=lines,
         cost=Cost(instructions / total, "instructions", "observed") if instructions else None,
-        changes=()
-        if edit is None
-        else (change_of([edit], "divide in 32 bits, which must fit in every launch"),),
+        changes=line_changes([edit], "divide in 32 bits, which must fit in every launch"),
     )
 
 

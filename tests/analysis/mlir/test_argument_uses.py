@@ -3,6 +3,7 @@
 import pytest
 
 from explorer.analysis.mlir.argument_uses import arguments_behind
+from explorer.analysis.mlir.operations import read_functions
 
 TEXT = """module {
   tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %m: i32, %n: i32, %k: i32, %o: i32) {
@@ -24,6 +25,8 @@ TEXT = """module {
     }
     %last = tt.addptr %x, %chosen : !tt.ptr<f32>, i32
     tt.store %last, %at : !tt.ptr<f32>
+    %old = tt.atomic_rmw add, acq_rel, gpu, %start, %k, %c : (!tt.ptr<i32>, i32, i1) -> i32
+    %there = tt.addptr %y, %old : !tt.ptr<f32>, i32
     tt.return
   }
 }
@@ -38,9 +41,10 @@ TEXT = """module {
         ("%again =", "yk"),
         ("tt.store %both", "yo"),
         ("tt.store %last", "xmn"),
+        ("%there =", "y"),
         ("module", ""),
     ],
 )
 def test_the_arguments_of_an_operation(operation, names):
     line = next(number for number, text in enumerate(TEXT.split("\n"), 1) if operation in text)
-    assert arguments_behind(TEXT, line) == set(names)
+    assert arguments_behind(read_functions(TEXT), [line]) == set(names)

@@ -3,6 +3,7 @@
 import pytest
 
 from explorer.analysis.mlir.index_ranges import Overflow, overflows
+from explorer.analysis.mlir.operations import read_functions
 
 MODULE = """module {
   tt.func public @rows(%x: !tt.ptr<f32>, %columns: i32) {
@@ -22,7 +23,7 @@ MODULE = """module {
 
 
 def found(operation, columns, grid):
-    return overflows(MODULE.replace("OPERATION", operation), {"columns": columns}, grid)
+    return overflows(read_functions(MODULE.replace("OPERATION", operation)), {"columns": columns}, grid)
 
 
 @pytest.mark.parametrize("columns", [1 << 15, 1 << 20])
@@ -58,7 +59,7 @@ def test_a_sum_that_no_pointer_needs_is_none():
     text = MODULE.replace("OPERATION", "arith.muli %row, %columns : i32").replace(
         "%splat, %range", "%range, %range"
     )
-    assert overflows(text, {"columns": 1 << 20}, (1 << 20,)) == []
+    assert overflows(read_functions(text), {"columns": 1 << 20}, (1 << 20,)) == []
 
 
 def test_a_product_of_64_bits_is_none():
@@ -66,8 +67,8 @@ def test_a_product_of_64_bits_is_none():
         "end = 1024 : i64, start = 0 : i64", "end = 1024 : i32, start = 0 : i32"
     )
     text = wide.replace("OPERATION", "arith.muli %row, %columns : i64")
-    assert overflows(text, {"columns": 1 << 20}, (1 << 20,)) == []
-    assert overflows(text, {"columns": 1 << 50}, (1 << 20,)) != []
+    assert overflows(read_functions(text), {"columns": 1 << 20}, (1 << 20,)) == []
+    assert overflows(read_functions(text), {"columns": 1 << 50}, (1 << 20,)) != []
 
 
 def test_the_variable_of_a_loop_reaches_its_end():
@@ -83,6 +84,13 @@ def test_the_variable_of_a_loop_reaches_its_end():
   }
 }
 """
-    assert overflows(text, {"n": 46_341}, (1,)) == []
-    (overflow,) = overflows(text, {"n": 46_342}, (1,))
+    assert overflows(read_functions(text), {"n": 46_341}, (1,)) == []
+    (overflow,) = overflows(read_functions(text), {"n": 46_342}, (1,))
     assert (overflow.line, overflow.value) == (6, 46_341 * 46_342)
+
+
+def test_the_sizes_of_the_launch_are_of_the_kernel_and_not_of_functions_that_it_calls():
+    text = MODULE.replace("OPERATION", "arith.muli %row, %columns : i32")
+    launch = {"columns": 1 << 20}, (1 << 20,)
+    assert overflows(read_functions(text), *launch) != []
+    assert overflows(read_functions(text.replace("tt.func public", "tt.func private")), *launch) == []
