@@ -34,12 +34,16 @@ _ONLY_FAILED = "The compilation failed without a message. See its log."
 
 
 class ColumnDocument(msgspec.Struct, frozen=True):
-    """A column of the table: a metric, its unit, and which of two values is better; null: neither is."""
+    """A column of the table: a metric, its unit, which of two values is better, and whether it is a goal.
+
+    The best value of a metric that is no goal, such as the number of registers, does not make a good kernel.
+    """
 
     name: str
     title: str
     unit: str
-    better: Better | None
+    better: Better
+    is_goal: bool
 
 
 class ConfigurationDocument(msgspec.Struct, frozen=True):
@@ -128,7 +132,7 @@ def matrix_document(compiler: MatrixCompiler, profiles: Profiles, stored: Collec
         targets=[TargetDocument.of(find_target(name)) for name in matrix.targets],
         tritons=list(matrix.tritons),
         columns=[
-            ColumnDocument(metric.name, metric.title, metric.unit, metric.better if metric.is_goal else None)
+            ColumnDocument(metric.name, metric.title, metric.unit, metric.better, metric.is_goal)
             for metric in TABLE_METRICS
         ],
         cells=cells,

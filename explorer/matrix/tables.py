@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from explorer.matrix.documents import CellDocument, MatrixDocument
 
 _TIME = ("Measured time (µs)", "Measured at")
-_TIME_NAMES = ("time_ns", "gpu", "sizes")
+_TIME_NAMES = ("time_ns", "gpu")
 
 
 def csv_table(document: MatrixDocument) -> str:
@@ -19,7 +19,21 @@ def csv_table(document: MatrixDocument) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(
-        ["configuration", "target", "triton", *settings, "state", *metrics, *_TIME_NAMES, "id", "message"]
+        [
+            *(
+                "configuration",
+                "target",
+                "triton",
+                *settings,
+                "state",
+                *metrics,
+                *_TIME_NAMES,
+                "id",
+                "message",
+            ),
+            # A later version adds columns at the end.
+            "sizes",
+        ]
     )
     for cell in document.cells:
         configuration = document.configurations[cell.configuration]
@@ -31,9 +45,10 @@ def csv_table(document: MatrixDocument) -> str:
                 *(configuration.settings.get(name, "") for name in settings),
                 cell.state,
                 *(getattr(cell.metrics, name, None) for name in metrics),
-                *((time.nanoseconds, time.gpu, time.sizes) if (time := cell.time) else (None,) * 3),
+                *((time.nanoseconds, time.gpu) if (time := cell.time) else (None,) * 2),
                 cell.id,
                 cell.message,
+                cell.time.sizes if cell.time else None,
             ]
         )
     return output.getvalue()

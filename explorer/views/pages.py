@@ -163,7 +163,7 @@ def asset(name: str) -> Response:
     """Return a bundled file, compressed if the browser accepts it. Its name changes with its content."""
     if Path(name).name.startswith(".") or name.endswith(tuple(ENCODINGS.values())):
         abort(404)
-    if name.startswith("workers/"):
+    if name.startswith("workers/graph_layout"):
         allow_wasm()
     accepted = (encoding for encoding in ENCODINGS if request.accept_encodings[encoding])
     encoding = next((each for each in accepted if stored(name + ENCODINGS[each])), None)

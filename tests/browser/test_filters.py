@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, eventually, expect_stage, show_sass, unfold, wait_for_result, whole_text
+from actions import UNPINNED, Visitor, eventually, expect_stage, show_sass, unfold, wait_for_result, whole_text
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -101,7 +101,7 @@ def test_machine_code_opens_without_codes_and_one_click_shows_them(page: Page) -
     expect(page).to_have_url(re.compile(r"stage:sass;show=addresses\.control"))
 
     # The browser remembers it.
-    page.goto("/")
+    page.goto(UNPINNED)
     wait_for_result(page)
     expect(codes).to_have_attribute("aria-pressed", "true")
     codes.click()

@@ -61,7 +61,7 @@ def test_the_card_tells_each_field_and_lines_lead_to_what_is_waited_for(page: Pa
     go_to(page, pane, setter)
     expect(pane.locator(f".scoreboard-line.is-set[data-to='{line}']").first).to_be_attached()
     expect(card).to_contain_text(
-        re.compile(rf"Sets scoreboard {scoreboard} until its result is written\. Lines? ")
+        re.compile(rf"Sets scoreboard {scoreboard} until its result is written\. SASS lines? ")
     )
 
 

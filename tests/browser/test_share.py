@@ -56,7 +56,7 @@ def clipboard(page: Page) -> str:
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 
-def test_the_link_of_a_first_visit_has_no_more_than_an_id(page: Page, server: str) -> None:
+def test_the_link_of_a_first_visit_has_no_more_than_an_id_and_the_pin(page: Page, server: str) -> None:
     share(page)
     expect(page.get_by_role("button", name="Copy link")).to_be_focused()
     with page.expect_response("**/retention") as retained:
@@ -64,7 +64,7 @@ def test_the_link_of_a_first_visit_has_no_more_than_an_id(page: Page, server: st
     assert retained.value.status == 204
     expect(page.locator("#toast")).to_have_text("Link to this view copied.")
     expect(page.locator("#share-menu")).to_be_hidden()
-    assert re.fullmatch(re.escape(server) + r"/k/\w{12}", clipboard(page))
+    assert re.fullmatch(re.escape(server) + r"/k/\w{12}#pin=66", clipboard(page))
 
     # Files are saved by mouse and by palette.
     for entry, name in (

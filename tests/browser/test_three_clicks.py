@@ -10,6 +10,7 @@ from functools import partial
 
 import pytest
 from actions import (
+    UNPINNED,
     Visitor,
     eventually,
     expect_stage,
@@ -33,7 +34,7 @@ def page(visitor: Visitor) -> Page:
     """A matmul of the gallery, with no click yet."""
     page = visitor()
     page.add_init_script(COUNT_CLICKS)
-    page.goto("/")
+    page.goto(UNPINNED)
     wait_for_result(page)
     # A first visit shows the same result, so that only its arrival distinguishes the two.
     with page.expect_response("**/api/v1/gallery/*"):

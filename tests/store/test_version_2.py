@@ -44,7 +44,10 @@ def test_every_answer_is_unchanged(client):
     for address, before in ANSWERS.items():
         now = client.get(address)
         assert now.status_code == 200, address
-        if now.mimetype != "application/json":
+        if now.mimetype == "text/csv":  # A later version adds columns at the end.
+            rows = zip(now.data.splitlines(), before.splitlines(), strict=True)
+            assert all(row.startswith(row_before) for row, row_before in rows), address
+        elif now.mimetype != "application/json":
             assert now.data == before, address
         else:
             assert contains(now.get_json(), json.loads(before)), address

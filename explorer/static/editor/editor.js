@@ -20,7 +20,6 @@ import {
   placeholder,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import { plainWords } from "../core/compiler_words.js";
 import { diagnosticsOfDraft } from "../core/diagnostics.js";
 import { compileNow, editFile, editSource } from "../launch/edit.js";
 import { isStageText } from "../launch/state.js";
@@ -490,6 +489,15 @@ function underline({ doc }, { severity, message, line, column, end_line, end_col
     from,
     to: Math.max(to, from),
     severity: severity === "error" || severity === "warning" ? severity : "info",
-    message: [plainWords(message) || message, hint].filter(Boolean).join("\n"),
+    message,
+    renderMessage() {
+      const element = make("span", {}, message, hint && `\n${hint}`);
+      const say = (/** @type {string} */ words) => words && element.firstChild?.replaceWith(words);
+      void loadLater(
+        () => import("../core/compiler_words.js"),
+        ({ plainWords }) => say(plainWords(message)),
+      );
+      return element;
+    },
   };
 }

@@ -15,6 +15,7 @@ export const TIME = {
   title: "Measured time",
   unit: "ns",
   better: "lower",
+  is_goal: true,
 };
 
 /** The column that says where and at which sizes the times were measured. It has no numbers. */
@@ -53,8 +54,8 @@ export function show(value, { name, unit }) {
 
 /**
  * Rank the values of a column among the values of the same target, or among all values if no target has two cells.
- * Times are ranked among the times of the same launch on the same GPU. Equal values have no rank. In a column of
- * which no value is better, no value is the best; the share goes from the least to the most.
+ * Times are ranked among the times of the same launch on the same GPU. Equal values have no rank. In a column that is no
+ * goal, no value is the best; the share goes from the least to the most.
  * @param {MatrixCell[]} cells @param {MatrixColumn} column @returns {Map<MatrixCell, Standing>}
  */
 export function standings(cells, column) {
@@ -73,12 +74,12 @@ export function standings(cells, column) {
     const values = group.map(([, value]) => value);
     const [least, most] = [Math.min(...values), Math.max(...values)];
     if (least === most) continue;
-    const [best, worst] = column.better === "higher" ? [most, least] : [least, most];
+    const [best, worst] = column.is_goal && column.better === "higher" ? [most, least] : [least, most];
     for (const [cell, value] of group)
       found.set(cell, {
         share: (value - best) / (worst - best),
-        isBest: column.better !== null && value === best,
-        isWorst: column.better !== null && value === worst,
+        isBest: column.is_goal && value === best,
+        isWorst: column.is_goal && value === worst,
       });
   }
   return found;

@@ -277,14 +277,17 @@ export class MatrixTable extends LitElement {
 }
 
 /**
- * The tint of a cell between the best and the worst, or between the least and the most if neither is better.
+ * The tint of a cell between the best and the worst, or between the least and the most of what is no goal.
  * @param {Standing | undefined} standing @param {MatrixColumn} column
  */
-function tintOf(standing, { better }) {
+function tintOf(standing, { is_goal: isGoal }) {
   if (!standing) return { background: "" };
   const { share } = standing;
-  const [color, strength] =
-    better === null ? ["--accent", share] : share < 0.5 ? ["--ok", 1 - 2 * share] : ["--bad", 2 * share - 1];
+  const [color, strength] = !isGoal
+    ? ["--accent", share]
+    : share < 0.5
+      ? ["--ok", 1 - 2 * share]
+      : ["--bad", 2 * share - 1];
   return { background: `color-mix(in srgb, var(${color}) ${Math.round(TINT * strength)}%, transparent)` };
 }
 

@@ -51,10 +51,7 @@ test("with a GPU, both kernels are timed", async () => {
 
 test("earlier trials are shown, and nothing is started", async () => {
   let started = serve({ tried: ["k"] });
-  assert.deepEqual(await verdicts(findTrials), [
-    "proven in the compiler, not measured",
-    "both kernels run",
-  ]);
+  assert.deepEqual(await verdicts(findTrials), ["proven in the compiler, not measured", "both kernels run"]);
   assert.deepEqual(started, []);
   started = serve({});
   assert.deepEqual(await verdicts(findTrials), []);

@@ -14,11 +14,11 @@ import {
 
 /** @typedef {import("../../../explorer/static/core/types.js").MatrixColumn} MatrixColumn */
 /** @type {MatrixColumn} */
-const REGISTERS = { name: "registers", title: "Registers", unit: "", better: null };
+const REGISTERS = { name: "registers", title: "Registers", unit: "", better: "lower", is_goal: false };
 /** @type {MatrixColumn} */
-const SPILLS = { name: "spills", title: "Spills", unit: "", better: "lower" };
+const SPILLS = { name: "spills", title: "Spills", unit: "", better: "lower", is_goal: true };
 /** @type {MatrixColumn} */
-const OCCUPANCY = { name: "occupancy", title: "Occupancy", unit: "", better: "higher" };
+const OCCUPANCY = { name: "occupancy", title: "Occupancy", unit: "", better: "higher", is_goal: true };
 
 /** @param {string} target @param {Record<string, number> | null} metrics @returns {any} */
 const cell = (target, metrics, changes = {}) => ({
