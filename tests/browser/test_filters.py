@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import UNPINNED, Visitor, eventually, expect_stage, show_sass, unfold, wait_for_result, whole_text
+from actions import (
+    UNPINNED,
+    Visitor,
+    eventually,
+    expect_stage,
+    show_sass,
+    unfold,
+    wait_for_result,
+    whole_text,
+)
 from playwright.sync_api import Locator, Page, expect
 
 

@@ -277,7 +277,7 @@ export class MatrixTable extends LitElement {
 }
 
 /**
- * The tint of a cell between the best and the worst, or between the least and the most of what is no goal.
+ * The tint of a cell between the best and the worst, or between the least and the most in a column that is no goal.
  * @param {Standing | undefined} standing @param {MatrixColumn} column
  */
 function tintOf(standing, { is_goal: isGoal }) {
