@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, compiled, violations, wait_for_result
+from actions import UNPINNED, Visitor, compiled, violations, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 from tritons import TRITONS
 
@@ -104,7 +104,7 @@ def test_instructions_stay_in_sight_when_their_pane_is_selected(page: Page) -> N
 
 @pytest.mark.nightly
 def test_a_line_without_an_operation_says_so(page: Page) -> None:
-    page.goto("/")
+    page.goto(UNPINNED)
     pane(page, "ttgir").locator(".text-row", has_text="#blocked").first.click()
     pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
     expect(lineage(page)).to_contain_text("no operation in line 1")

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 from actions import (
     SIZE_RULES,
+    UNPINNED,
     Visitor,
     compile_now,
     eventually,
@@ -31,9 +32,9 @@ from explorer.examples import find_example
 
 @pytest.fixture
 def page(visitor: Visitor) -> Page:
-    """The page after a first visit."""
+    """The page after a first visit, at the start of its texts."""
     page = visitor(permissions=["clipboard-read", "clipboard-write"])
-    page.goto("/")
+    page.goto(UNPINNED)
     wait_for_result(page)
     return page
 
@@ -57,6 +58,8 @@ def clipboard(page: Page) -> str:
 
 
 def test_the_link_of_a_first_visit_has_no_more_than_an_id_and_the_pin(page: Page, server: str) -> None:
+    page.goto("/")
+    wait_for_result(page)
     share(page)
     expect(page.get_by_role("button", name="Copy link")).to_be_focused()
     with page.expect_response("**/retention") as retained:
@@ -149,7 +152,7 @@ def test_a_page_of_another_site_shows_the_very_view(
     expect(page).to_have_url(re.compile("pin="))
     shown, url = stage_text(page, "TTGIR"), page.url
     snippet = copied_frame(page, with_source)
-    remembered = page.evaluate("JSON.stringify(localStorage)")
+    remembered = page.evaluate("({ ...localStorage })")
 
     page.goto(other_site(f"<h1>Post</h1>{snippet}"))
     frame = page.frame_locator("iframe")
@@ -164,7 +167,7 @@ def test_a_page_of_another_site_shows_the_very_view(
         frame.get_by_role("link", name="Open in").click()
     expect(opened.value).to_have_url(url)
     opened.value.goto("/healthz")
-    assert opened.value.evaluate("JSON.stringify(localStorage)") == remembered
+    assert opened.value.evaluate("({ ...localStorage })") == remembered
 
 
 def read_only(frame: FrameLocator) -> None:
