@@ -22,7 +22,7 @@ add[(16,)](x, x, x, x.numel(), BLOCK=65536, num_warps=4)
 
 @pytest.mark.slow
 def test_the_result_comes_before_the_modules_and_without_some_of_them(services):
-    # The module of the LLVM dialect has more than 100 MB, which is more than any event, on a machine of any speed.
+    # The module of the LLVM dialect has more than 100 MB, so that it is left out on a machine of any speed.
     source = SOURCE.replace("BLOCK=65536", "BLOCK=131072")
     events = list(services.sandbox.run(Request(source, "cuda:90", services.versions[0])))
     kinds = [event.kind for event in events]
