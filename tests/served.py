@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import http.client
 import json
@@ -21,6 +20,7 @@ from typing import IO, Any
 
 import psutil
 from forms import urls_of
+from processes import ask_each
 from tritons import TRITONS
 
 from explorer.sandbox import linux
@@ -135,9 +135,7 @@ class Server:
 
     def kill(self) -> None:
         """Kill all processes at once with SIGKILL, as the kernel does when memory is short."""
-        for process in self.family():
-            with contextlib.suppress(psutil.NoSuchProcess):  # it ended with its parent
-                process.kill()
+        ask_each(self.family(), psutil.Process.kill)
         self.process.wait()
         self.close()
 
@@ -194,9 +192,8 @@ class Worker:
 
     def kill(self) -> None:
         """Kill all processes at once with SIGKILL."""
-        for process in (psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(True)):
-            with contextlib.suppress(psutil.NoSuchProcess):  # it ended with its parent
-                process.kill()
+        present = psutil.Process(self.process.pid)
+        ask_each((present, *present.children(recursive=True)), psutil.Process.kill)
         self.close()
 
     def close(self) -> None:

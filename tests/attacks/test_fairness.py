@@ -1,6 +1,5 @@
 """Test that a client that asks for too much delays no other client."""
 
-import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 from forms import open_store_of
+from processes import ask_each
 from served import Server
 
 from explorer.model import Request
@@ -54,11 +54,7 @@ def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):
 
         def lower():
             """Count the processes with a lower priority: a warden and its worker."""
-            count = 0
-            for process in server.family():
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    count += process.nice() > usual
-            return count
+            return sum(nice > usual for _, nice in ask_each(server.family(), psutil.Process.nice))
 
         while lower() < 2 and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -15,6 +15,7 @@ import uuid
 
 import psutil
 import pytest
+from processes import ask_each
 from processor_time import check_processor_seconds, processor_time
 
 from explorer.analysis.assembly.operations import operation_lines
@@ -425,11 +426,8 @@ def server(running_server):
 
 def computing(server):
     """Return how many processes of the queries compute: children of their fork server."""
-    count = -1
-    for process in server.family():
-        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended
-            count += "forkserver" in " ".join(process.cmdline())
-    return count
+    commands = ask_each(server.family(), psutil.Process.cmdline)
+    return sum("forkserver" in " ".join(words) for _, words in commands) - 1
 
 
 def until(is_so):

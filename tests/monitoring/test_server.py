@@ -4,13 +4,13 @@ import json
 import re
 import signal
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
-import psutil
 import pytest
 import yaml
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from processes import ask_each, named
 from prometheus_client.parser import text_string_to_metric_families
 from promql_parser import AggregateExpr, VectorSelector, parse, walk
 from served import Server
@@ -260,18 +260,13 @@ def test_a_job_that_waits_too_long_makes_the_server_unhealthy(server, endless):
 
 
 def send_signal(processes, number):
-    for process in processes:
-        with suppress(psutil.NoSuchProcess):  # it has ended, or has been replaced
-            process.send_signal(number)
+    ask_each(processes, lambda process: process.send_signal(number))
 
 
 def processes_in_jails(server):
-    found: list[psutil.Process] = []
-    for child in server.worker.children(recursive=True):
-        with suppress(psutil.NoSuchProcess):  # it has ended
-            if child.name() == "bwrap":
-                found += [child, *child.children(recursive=True)]
-    return found
+    jails = named(server.worker.children(recursive=True), "bwrap")
+    families = ask_each(jails, lambda jail: jail.children(recursive=True))
+    return [process for jail, family in families for process in (jail, *family)]
 
 
 def test_a_slot_that_hangs_makes_the_server_unhealthy(server):

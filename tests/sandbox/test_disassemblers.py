@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from disassembled import PTX, Tools, wait_for
+from processes import ask_each, named
 from tritons import TRITONS
 
 from explorer.model import Request
@@ -55,8 +56,7 @@ class Warm:
 
     def processes(self):
         """Return the fork server, and its children."""
-        found = psutil.Process(self.one.process.pid).children(recursive=True)
-        return [process for process in found if process.name() == "nvdisasm"]
+        return named(psutil.Process(self.one.process.pid).children(recursive=True), "nvdisasm")
 
 
 def settings(**limits):
@@ -222,8 +222,7 @@ def test_a_disassembler_ends_with_its_job(jobs, cubin):
     (one,) = jobs.sandbox._pools.disassemblers._running.values()
 
     def children():
-        found = psutil.Process(one.process.pid).children(recursive=True)
-        return len([process for process in found if process.name() == "nvdisasm"]) - 1
+        return len(named(psutil.Process(one.process.pid).children(recursive=True), "nvdisasm")) - 1
 
     cancelled = threading.Event()
     request = jobs.request("import time\nprint('waits', flush=True)\ntime.sleep(60)\n")
@@ -239,8 +238,7 @@ def test_a_disassembler_ends_with_its_job(jobs, cubin):
 
 def test_a_job_goes_on_when_the_disassembler_is_killed(jobs, cubin):
     (one,) = jobs.sandbox._pools.disassemblers._running.values()
-    for process in psutil.Process(one.process.pid).children(recursive=True):
-        process.kill()
+    ask_each(psutil.Process(one.process.pid).children(recursive=True), psutil.Process.kill)
     assert jobs.ask(cubin).logs["stdout"].strip() == "None"
     wait_for(lambda: jobs.ask(cubin).logs["stdout"].strip() != "None", "it does not start again")
 

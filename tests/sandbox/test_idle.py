@@ -3,10 +3,10 @@
 import dataclasses
 import shutil
 import time
-from contextlib import suppress
 
 import psutil
 import pytest
+from processes import ask_each, named
 
 from explorer.errors import UnknownTriton
 from explorer.model import Log, Request
@@ -36,12 +36,12 @@ def folders(tmp_path):
 
 def processes(folder):
     """Return the processes of jails in which versions of a folder are mounted."""
-    found = []
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):  # it has just ended
-            if child.name() == "bwrap" and any(text.startswith(str(folder)) for text in child.cmdline()):
-                found.append(child)
-    return found
+    jails = named(psutil.Process().children(recursive=True), "bwrap")
+    return [
+        jail
+        for jail, words in ask_each(jails, psutil.Process.cmdline)
+        if any(word.startswith(str(folder)) for word in words)
+    ]
 
 
 def wait_until_none_is_left(folder):
