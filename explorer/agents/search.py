@@ -181,7 +181,7 @@ class Search:
         fields = {name: getattr(change, name) for name in ("options", "constants", "edits")}
         ticket = await post(self._api, f"{self._path()}/changed", fields)
         after = await self._finished(f"/compilations/{ticket['id']}", CompilationDocument)
-        is_proven, verdict, timing = False, "does not compile", None
+        is_proven, verdict, timing = False, f"fails: {_first_error(after)}", None
         if after.status == "complete":
             path = f"{self._path()}/compare/{after.id}/findings"
             said = (await document(self._api, path, FindingChanges)).verdicts[index]
@@ -247,6 +247,12 @@ def microseconds(time_ns: float | None) -> str:
 
 def _median_ns(timing: Timing | None) -> float | None:
     return timing.median_ns if timing else None
+
+
+def _first_error(compilation: CompilationDocument) -> str:
+    """Return the first line of the first error."""
+    errors = (each.message for each in compilation.diagnostics if each.severity == "error")
+    return next(errors, "no error was reported").partition("\n")[0]
 
 
 def _sum(compilation: CompilationDocument, parts: tuple[str, ...]) -> int:

@@ -128,6 +128,14 @@ def test_only_a_check_can_say_that_no_comparison_is_needed(search, client, api, 
     assert [each.rule for each in found.tries if each.is_taken] == (["pipelining"] if is_taken else [])
 
 
+def test_a_change_that_does_not_compile_says_why(search, api):
+    failed = api.compile(SUMS.replace("tl.load(", "tl.loads(", 1))
+    found, _, _ = search({("POST", "/changed"): lambda _: (202, {"id": failed["id"]})})
+    (verdict,) = verdicts(found)
+    assert verdict.startswith("fails: ") and "loads" in verdict
+    assert not any(each.is_taken for each in found.tries)
+
+
 def test_a_change_whose_run_is_refused_is_not_taken(search):
     found, _, _ = search({("POST", "/runs"): lambda _: refusal(409, "No interpreter.")})
     assert verdicts(found) == {"No interpreter."}

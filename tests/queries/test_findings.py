@@ -319,6 +319,17 @@ def test_a_fallback_to_few_registers_takes_the_place_of_its_warning_and_of_its_s
     assert "register_cliff" not in {each["rule"] for each in more_warps}
 
 
+def test_many_more_warps_are_proposed_where_twice_the_warps_cannot_help(find):
+    source = changed(ADD, {"BLOCK=1024": "BLOCK=65536"})
+    (cliff,) = (each for each in find(source)["findings"] if each["rule"] == "register_cliff")
+    needed = int(re.search(r"need ([\d,]+) registers", cliff["cause"])[1].replace(",", ""))
+    warps = [each["options"]["num_warps"] for each in cliff["changes"] if "num_warps" in each["options"]]
+    assert 4 * needed > 16 * 2 * 128, "a thread of 16 warps can have 128 registers"
+    assert warps == [32]
+    rules = {each["rule"] for each in find(source, options=cliff["changes"][0]["options"])["findings"]}
+    assert "register_cliff" not in rules
+
+
 def test_an_assertion_that_is_left_out_is_said_once_and_the_option_keeps_it(find, compiled):
     lines = '    assert n > 0\n    tl.device_assert(n > 1, "no elements")\n'
     source = changed(ADD, {"    mask": f"{lines}    mask"})

@@ -16,13 +16,23 @@ _MOST_STAGES = 5
 _LOOP_STAGES = (3, 4)
 
 
-def more_warps(case: Case, times: int = 4) -> Iterator[Change]:
-    """Propose twice the warps, and so on, up to `times` as many."""
-    warps, factor = case.options.get("num_warps"), 2
-    while isinstance(warps, int) and factor <= times:
-        if warps * factor <= case.target.device.multiprocessor.warps_per_block:
-            yield Change(f"warps {warps} → {warps * factor}", {"num_warps": warps * factor})
-        factor *= 2
+def more_warps(case: Case, needed_registers: int = 0) -> Iterator[Change]:
+    """Propose twice the warps, and twice as many again.
+
+    The first number is larger if with twice the warps, a thread still needs more than twice its registers.
+    The assembler does with fewer than the model says, because it computes some values again.
+    """
+    warps, processor = case.options.get("num_warps"), case.target.device.multiprocessor
+    if not isinstance(warps, int):
+        return
+    first, most = 2 * warps, processor.warps_per_block
+    while 2 * first <= most:
+        possible = processor.registers_of_a_thread(first * processor.warp_size)
+        if needed_registers * warps <= 2 * first * possible:
+            break
+        first *= 2
+    for count in range(first, min(2 * first, most) + 1, first):
+        yield Change(f"warps {warps} → {count}", {"num_warps": count})
 
 
 def fewer_warps(case: Case) -> Iterator[Change]:

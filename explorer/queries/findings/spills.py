@@ -67,7 +67,7 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
         source_line=source_line,
         ttgir_line=line,
         cost=Cost(spilled / (spilled + registers * REGISTER_BITS // 8), "values of a thread", "modelled"),
-        changes=(*more_warps(case), *smaller_blocks(case)),
+        changes=(*more_warps(case, most), *smaller_blocks(case)),
         tour="occupancy",
         terms=("spill", "register-pressure"),
     )

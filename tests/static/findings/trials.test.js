@@ -35,12 +35,12 @@ test("a change is proven if the server says so, and the runs do not deny it", ()
   /** @param {boolean | null} isProven @param {string} [state] @param {Trial["results"]} [results] */
   const verdict = (isProven, state = "complete", results = null) => {
     const said = { is_removed: true, is_proven: Boolean(isProven), text: "said" };
-    const cell = /** @type {never} */ ({ state });
+    const cell = /** @type {never} */ ({ state, message: "Too much shared memory.\nReduce it." });
     const { kind, words } = verdictOf({ cell, verdicts: isProven === null ? null : [said], results }, 0);
     return [kind, words];
   };
   assert.deepEqual(verdict(null, "compiling"), ["waiting", "compiling"]);
-  assert.deepEqual(verdict(null, "failed"), ["unproven", "does not compile"]);
+  assert.deepEqual(verdict(null, "failed"), ["unproven", "fails: Too much shared memory."]);
   assert.deepEqual(verdict(null, "missing"), ["unproven", "not compiled"]);
   assert.deepEqual(verdict(false), ["unproven", "said"]);
   assert.deepEqual(verdict(true), ["waiting", "both kernels run"]);
