@@ -51,7 +51,8 @@ export function applied(draft, changes) {
  * @returns {{kind: "waiting" | "unproven" | "other" | "slower" | "proven", words: string}}
  */
 export function verdictOf({ cell, verdicts, results }, index) {
-  if (cell?.state === "failed") return { kind: "unproven", words: `fails: ${cell.message.split("\n", 1)[0]}` };
+  if (cell?.state === "failed")
+    return { kind: "unproven", words: `fails: ${cell.message.split("\n", 1)[0]}` };
   if (cell && ["refused", "missing"].includes(cell.state)) return { kind: "unproven", words: "not compiled" };
   const said = verdicts?.[index];
   if (!said) return { kind: "waiting", words: "compiling" };
