@@ -319,6 +319,22 @@ def test_a_fallback_to_few_registers_takes_the_place_of_its_warning_and_of_its_s
     assert "register_cliff" not in {each["rule"] for each in more_warps}
 
 
+@pytest.mark.parametrize(
+    ("block", "element", "held"), [(1024, "float32", 32), (1024, "float16", 16), (128, "float32", None)]
+)
+def test_a_thread_moves_the_bytes_of_its_elements(find, block, element, held):
+    source = changed(
+        ADD,
+        {
+            "x, x, x, 1 << 20, BLOCK=1024": f"x, x, x, (1 << 20) - 3, BLOCK={block}",
+            '"cuda")': f'"cuda", dtype=torch.{element})',
+        },
+    )
+    found = [each for each in find(source)["findings"] if each["rule"] == "narrow_accesses"]
+    values = {each["value"] for one in found for each in one["evidence"] if "thread" in each["name"]}
+    assert values == ({held} if held else set())
+
+
 def test_many_more_warps_are_proposed_where_twice_the_warps_cannot_help(find):
     source = changed(ADD, {"BLOCK=1024": "BLOCK=65536"})
     (cliff,) = (each for each in find(source)["findings"] if each["rule"] == "register_cliff")

@@ -198,6 +198,7 @@ def test_a_descriptor_makes_the_loop_shorter(find, instructions, compile_source,
     found = find(changed(), "descriptors", triton=triton)
     assert [(each["source_line"], each["severity"]) for each in found] == [(12, "note"), (13, "note")]
     assert "128×64 `f16`" in found[0]["text"]
+    assert {each["name"]: each["value"] for each in found[0]["evidence"]}["consecutive bytes of a row"] == 128
     after = changed(DESCRIPTORS[place])
     record = compile_source(after, triton=triton)
     assert "ttng.async_tma_copy_global_to_local" in record.text(record.stage("ttgir").text)

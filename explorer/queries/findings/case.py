@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from explorer.analysis.block_sizes import BlockUse, block_uses
+from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.analysis.mlir.operations import Function, read_functions
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
@@ -151,7 +152,7 @@ class Case:
         """The accesses to global memory. Tensors that are smaller than a sector cannot use one well."""
         for each in self.layouts.accesses:
             row = None if each.layout is None else self.layouts.layouts[each.layout]
-            if row is None or math.prod(row.shape) * max(row.element_bits, 8) // 8 >= SECTOR_BYTES:
+            if row is None or math.prod(row.shape) * bytes_of_element(each.element) >= SECTOR_BYTES:
                 yield each
 
     def source_line(self, ttgir_line: int) -> int:

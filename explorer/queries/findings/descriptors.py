@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.analysis.mlir.regular_pointers import RegularPointers
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Finding, Value
@@ -28,7 +29,7 @@ def find(case: Case) -> Iterator[Finding]:
         if len(row.shape) != 2:
             continue
         rows, columns = row.shape
-        row_bytes = columns * row.element_bits // 8
+        row_bytes = columns * bytes_of_element(each.element)
         divisibility = each.pointer.divisibility[1]
         if each.pointer.contiguity[1] < columns or row_bytes < _ROW_BYTES or divisibility % _ROW_BYTES:
             continue

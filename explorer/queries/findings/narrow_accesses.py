@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import fewer_warps, larger_blocks
 from explorer.queries.findings.finding import Finding, Value
@@ -76,4 +77,4 @@ def _held_bytes(case: Case, access: AccessRow) -> int:
     if row.bases is None:
         return 0
     registers = next((each.bases for each in row.bases.inputs if each.name == "register"), ())
-    return math.prod(2 for basis in registers if any(basis)) * max(row.element_bits, 8) // 8
+    return math.prod(2 for basis in registers if any(basis)) * bytes_of_element(access.element)
