@@ -232,7 +232,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 QUERY = Query(
     name="why",
     summary="Why an operation, buffer, barrier or instruction exists, in words, with the origin of facts.",
-    version=4,
+    version=5,
     document=WhyDocument,
     find=_find,
     parameters=(
