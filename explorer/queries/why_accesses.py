@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.analysis.assembly.atomics import atomic_instructions, is_compare_and_swap
+from explorer.analysis.assembly.atomics import atomic_instructions, is_compare_and_swap, loop_reason
 from explorer.analysis.memory.buffer_operations import buffer_statement, makes_buffer_operations
+from explorer.analysis.mlir.operations import read_functions
+from explorer.analysis.mlir.texts import atomic_operations
 from explorer.model.hardware import find_target
 from explorer.queries.lineage import LineageDocument, OperationLine
 from explorer.queries.why_facts import WhyFact, WhyLink, code, listed
@@ -19,7 +21,7 @@ def access_facts(record: Record, document: LineageDocument, rows: list[Operation
     if find_target(record.request.target).backend == "hip":
         yield from _buffer(record, rows)
     if any(row.operation.endswith("atomic_rmw") for row in rows):
-        yield from _atomic(record, document)
+        yield from _atomic(record, document, {row.line for row in rows})
 
 
 def _buffer(record: Record, rows: list[OperationLine]) -> Iterator[WhyFact]:
@@ -32,7 +34,7 @@ def _buffer(record: Record, rows: list[OperationLine]) -> Iterator[WhyFact]:
             )
 
 
-def _atomic(record: Record, document: LineageDocument) -> Iterator[WhyFact]:
+def _atomic(record: Record, document: LineageDocument, ttgir_lines: set[int]) -> Iterator[WhyFact]:
     for found in document.instructions:
         if found.stage not in _MACHINE_CODE or not found.is_equal:
             continue
@@ -43,11 +45,22 @@ def _atomic(record: Record, document: LineageDocument) -> Iterator[WhyFact]:
         loops = [name for name in atomics if is_compare_and_swap(name)]
         names = listed(map(code, loops or atomics))
         text = (
-            f"It is a loop of compare-and-swap ({names}): the target has no instruction for this operation "
-            "and type, so each lane repeats it until no other has changed the value in between."
+            f"It is a loop of compare-and-swap ({names}): each lane repeats it until no other has changed "
+            "the value in between."
             if loops
             else f"The target has an instruction for it: {names}. It is no loop of compare-and-swap."
         )
         number = next(n for n in found.lines if any(name in lines[n - 1] for name in loops or atomics))
         link = WhyLink(f"{found.title}, line {number}", found.stage, None, number)
         yield WhyFact(text, "observed", "the machine code with its location", (link,))
+        if loops:
+            yield from _loop_reasons(record, ttgir_lines)
+
+
+def _loop_reasons(record: Record, ttgir_lines: set[int]) -> Iterator[WhyFact]:
+    architecture = find_target(record.request.target).architecture
+    functions = read_functions(record.text(record.stage("ttgir").text))
+    atomics = (each for each in atomic_operations(functions) if each.line in ttgir_lines)
+    for text in dict.fromkeys(loop_reason(architecture, *each[1:]) for each in atomics):
+        if text:
+            yield WhyFact(text, "modelled", "the rules of LLVM and ptxas for the target's instructions")

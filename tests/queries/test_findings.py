@@ -390,6 +390,18 @@ def test_an_atomic_addition_that_is_a_loop_is_found_and_its_advice_removes_it(
     assert loops(SUM, target, triton if "Triton 3.9" not in loop["advice"] else "3.9.0") == []
 
 
+def test_the_scope_of_all_memory_makes_a_loop_and_a_narrower_scope_removes_it(find):
+    source = changed(SUM, {"tl.load(x + at)": 'tl.load(x + at), scope="sys"'})
+    (loop,) = (each for each in find(source, "hip:gfx942")["findings"] if each["rule"] == "atomic_loops")
+    assert (
+        "With the scope `sys`, LLVM uses it only if the memory is known not to be fine-grained"
+        in loop["cause"]
+    )
+    assert 'Use `scope="gpu"`' in loop["advice"]
+    narrower = find(changed(source, {"sys": "gpu"}), "hip:gfx942")["findings"]
+    assert "atomic_loops" not in {each["rule"] for each in narrower}
+
+
 def test_a_compare_and_swap_of_the_source_is_no_finding(find):
     addition = "tl.atomic_add(out + at % 16, tl.load(x + at))"
     source = changed(SUM, {addition: "tl.atomic_cas(out + at, at, at)", "float32": "int32"})

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from explorer.examples import find_example
 from explorer.model import Edits
 from explorer.model.answers import is_counted
 from explorer.queries import lineage, registers, why
+from explorer.queries.stage_lines import source_lines
 from explorer.services import services_of
 from explorer.tours import find_tour
 
@@ -388,3 +390,96 @@ def test_an_atomic_says_whether_it_is_a_loop_of_compare_and_swap(
     assert bool(said(document, "The target has an instruction for it")) != bool(pattern)
     if pattern:
         assert said(ask(record, stage, loops[0]), "It is a loop of compare-and-swap")
+
+
+ATOMICS = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def atomics(f16, bf16, f32, f64, i32, u32, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK) * 3
+    tl.atomic_add(f16 + at, 1.0, sem="relaxed")
+    tl.atomic_add(bf16 + at, 1.0, sem="relaxed")
+    tl.atomic_add(f32 + at, 1.0, sem="relaxed")
+    tl.atomic_add(f64 + at, 1.0, sem="relaxed")
+    tl.atomic_max(i32 + at, 1, sem="relaxed")
+    tl.atomic_and(u32 + at, 1, sem="relaxed")
+    tl.atomic_add(f32 + at, 2.0, sem="relaxed", scope="sys")
+    tl.atomic_xor(i32 + at, 2, sem="relaxed", scope="sys")
+
+tensors = [
+    torch.empty(1024, device="cuda", dtype=each)
+    for each in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int32, torch.uint32)
+]
+atomics[(1,)](*tensors, BLOCK=128)
+"""
+FINE_GRAINED = "known not to be fine-grained"
+PAIRS = "adds pairs of neighboring values"
+NOT_ADDED = "has no atomic instruction that adds"
+
+
+COMPARE_AND_SWAP = r"\bATOMG?\.\S*CAS|cmpswap"
+
+
+@pytest.mark.parametrize("target", ["cuda:75", "cuda:90", "hip:gfx942", "hip:gfx1100"])
+def test_a_loop_of_compare_and_swap_has_the_reason_that_the_compiler_confirms(
+    app, compile_source, triton, ask, target
+):
+    """Once LLVM is told about the memory, the loops vanish whose reason the memory is, and no others."""
+    record = compile_source(ATOMICS, target, triton)
+    stage = "sass" if target.startswith("cuda") else "amdgcn"
+    sources = source_lines(record, record.stage(stage))
+    loops = Counter(sources[line - 1] for line in lines_with(record, stage, COMPARE_AND_SWAP))
+    lines = lines_with(record, "ttgir", r"\batomic_rmw|buffer_atomic")
+    ttgir_sources = source_lines(record, record.stage("ttgir"))
+    answers = {ttgir_sources[line - 1]: ask(record, "ttgir", line) for line in lines}
+    reasons = {
+        line: [words for words in (FINE_GRAINED, PAIRS, NOT_ADDED) if said(answer, words)]
+        for line, answer in answers.items()
+    }
+    assert {line: len(words) for line, words in reasons.items()} == {
+        line: int(line in loops) for line in answers
+    }
+    told = re.sub(r"(atomicrmw .*)", r"\1, !amdgpu.no.fine.grained.memory !99999", text_of(record, "llir"))
+    edits = Edits("llir", told + "\n!99999 = !{}\n")
+    after = services_of(app).queue.complete(replace(record.request, edits=edits))
+    expected = sum(count for line, count in loops.items() if reasons[line] != [FINE_GRAINED])
+    assert len(lines_with(after, stage, COMPARE_AND_SWAP)) == expected
+
+
+LOADS_OF_BRANCHES = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def branches(x, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    if n > 5:
+        a = tl.load(x + at)
+    else:
+        a = tl.load(x + at) + 1.0
+    tl.store(out + at, a)
+
+x = torch.empty(1024, device="cuda", dtype=torch.float32)
+branches[(1,)](x, x, 7, BLOCK=128)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "stage", "pattern"),
+    [("cuda:80", "sass", r"\bLDG\b"), ("hip:gfx942", "amdgcn", r"\bbuffer_load")],
+)
+def test_a_load_that_llvm_merged_of_two_branches_names_both_loads(
+    compile_source, triton, ask, target, stage, pattern
+):
+    record = compile_source(LOADS_OF_BRANCHES, target, triton)
+    loads = lines_with(record, "ttgir", r"\b(tt\.load|buffer_load)\b")
+    (line,) = lines_with(record, stage, pattern)
+    document = ask(record, stage, line)
+    assert said(document, "merged")
+    (origins,) = said(document, "It may come from", f"lines {loads[0]} and {loads[1]} of TTGIR")
+    assert [link["line"] for link in origins["links"]] == loads
+    assert said(document, "`tt.make_range`, which accesses no memory") or target.startswith("hip")
+    for load in loads:
+        assert said(ask(record, "ttgir", load), "instruction has its location", "merged or moved it")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from explorer.analysis.mlir.operations import Function
 
 _SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
 _OPERATION = re.compile(r"^\s*(?:%\S+ = )?((?:arith|math|tt)\.\w+)\b.*(?:\b|x)f64\b")
 _FP64_POINTER = re.compile(r"!tt\.ptr<f64>|tensordesc<[^>]*f64")
-_ATOMIC_NAME = re.compile(r"tt\.atomic_rmw (\w+)")
+_ATOMIC = re.compile(r"(?:%\S+ = )?tt\.atomic_(?:rmw (?P<name>\w+),|cas) \w+, (?P<scope>\w+),")
 _ELEMENT = re.compile(r"(?:tensor<[\dx]+x)?(\w+)")
 #: The name of a variable, which the compiler makes unique.
 _VARIABLE = re.compile(r"%([A-Za-z_]\w*?)(?:_\d+)?(?:#\d+)?(?:@\d+)?")
@@ -37,14 +38,23 @@ def operations_in_fp64(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def atomic_operations(functions: Iterable[Function]) -> Iterator[tuple[int, str, str]]:
-    """Yield the line, the name, such as "fadd" or "cas", and the type of each atomic operation."""
+class AtomicOperation(NamedTuple):
+    """An atomic operation in a line of TTGIR. `name` is "fadd" or "cas", for example, `scope` "gpu"."""
+
+    line: int
+    name: str
+    element: str
+    scope: str
+
+
+def atomic_operations(functions: Iterable[Function]) -> Iterator[AtomicOperation]:
+    """Yield the atomic operations of a module."""
     for function in functions:
         for each in function.operations:
-            if each.name in ("tt.atomic_rmw", "tt.atomic_cas"):
-                name = _ATOMIC_NAME.search(each.text)
+            if found := _ATOMIC.match(each.text.lstrip()):
                 element = _ELEMENT.match(each.text.partition(" loc(")[0].rpartition(" -> ")[2])
-                yield each.line, name[1] if name else "cas", element[1] if element else ""
+                name = found["name"] or "cas"
+                yield AtomicOperation(each.line, name, element[1] if element else "", found["scope"])
 
 
 def variable_of(value: str) -> str:
