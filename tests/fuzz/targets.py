@@ -1,7 +1,7 @@
 """The parsers of text and files that a stranger may have written: one entry for each.
 
 A target gets bytes. It returns, or raises one of its documented errors. Its seeds are the files of some
-folders of `corpus/`; inputs of earlier failures stay there.
+folders of `corpus/`; inputs of earlier failures stay there. Links lead to what other tests recorded.
 """
 
 from __future__ import annotations
