@@ -135,7 +135,6 @@ def unfold_launch(page: Page) -> None:
 
 
 def result_id(page: Page) -> str:
-    """Return the id of the result that is shown."""
     found = re.search(r"/k/(\w+)", page.url)
     assert found
     return found[1]

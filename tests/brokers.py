@@ -224,6 +224,5 @@ def redis() -> Iterator[Redis]:
 
 @pytest.fixture(scope="session", params=["rabbitmq", "redis"])
 def broker(request: pytest.FixtureRequest) -> Broker:
-    """Each of the brokers."""
     found: Broker = request.getfixturevalue(request.param)
     return found

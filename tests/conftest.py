@@ -235,7 +235,6 @@ def running_server(tmp_path_factory, recordings):
 
 @pytest.fixture(scope="session")
 def server(running_server):
-    """The running server."""
     return running_server
 
 

@@ -125,7 +125,6 @@ def recording(source, *, example="vector_add", kernel="add_kernel", triton="3.6.
 
 
 def write_recording(folder, source, **changes):
-    """Write a recording file."""
     file = recording(source, **changes)
     path = folder / f"{file['example']}.json"
     path.write_text(json.dumps(file, separators=(",", ":")))

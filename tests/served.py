@@ -265,12 +265,10 @@ class Client:
         return Answer(response.status, dict(response.getheaders()), response.read())
 
     def submit(self, source: str, follower: str = "", **headers: str) -> Answer:
-        """Submit a compilation."""
         path = "/api/v1/compilations" + (f"?follower={follower}" if follower else "")
         return self.ask("POST", path, {"source": source, "target": "cuda:90"}, **headers)
 
     def document(self, ticket: Any) -> Any:
-        """Return the document of a compilation."""
         return self.ask("GET", ticket["api"]).document
 
     def compile(self, source: str) -> tuple[str, float]:

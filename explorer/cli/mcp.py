@@ -18,7 +18,6 @@ Found = TypeVar("Found")
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "mcp", run, "serve tools for agents (MCP) on standard input and output")
     parser.add_argument(
         "--server",

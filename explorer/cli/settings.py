@@ -35,7 +35,6 @@ _DEFAULTS = {
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     add_command(commands, "settings", run, "list the settings as a Markdown page")
 
 

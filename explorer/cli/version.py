@@ -9,7 +9,6 @@ from explorer.cli.tools import Commands, add_command
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     add_command(commands, "version", run, "print the version")
 
 

@@ -96,7 +96,6 @@ class SessionDocument(msgspec.Struct, frozen=True):
 
 
 def session_of(content: bytes) -> SessionBody:
-    """Return a stored session."""
     return msgspec.json.decode(content, type=SessionBody)
 
 

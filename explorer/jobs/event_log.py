@@ -28,7 +28,6 @@ class EventLog:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the log has ended."""
         return self._is_closed
 
     @property

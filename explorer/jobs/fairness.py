@@ -83,7 +83,6 @@ class Places:
             self._held[client] += 1
 
     def give_back(self, client: str) -> None:
-        """Give back a place."""
         with self._lock:
             self._held[client] -= 1
             if not self._held[client]:

@@ -55,7 +55,6 @@ def problem_of(runners: Sequence[Runner]) -> str | None:
 
 
 def runner_kind(request: Request) -> RunnerKind:
-    """Return the kind of runner that a request needs."""
     if request.task == "run" and request.run is not None:
         return request.run.device
     return "torch_compile" if request.task in _LOADING_TASKS and _is_torch_program(request) else "compile"

@@ -99,7 +99,6 @@ class VersionPools:
             return pool
 
     def states(self) -> list[PoolState]:
-        """Return the state of each pool."""
         return [pool.state() for pool, _ in list(self._pools.values())]
 
     def close(self) -> None:
@@ -211,7 +210,6 @@ class SlotPool:
             self._give_back(slot, script, is_broken=is_broken)
 
     def begin(self) -> None:
-        """Start a slot."""
         self.grow_to(self._settings.slots_per_version, waits=False)
 
     def grow_to(self, count: int, *, waits: bool = True) -> None:

@@ -166,7 +166,6 @@ class StoredBytes:
             self._new += size
 
     def begin(self) -> None:
-        """Begin a measurement."""
         with self._changing:
             self._new = 0
 

@@ -181,7 +181,6 @@ class S3Objects:
         self.put(_PROBE, b"")
 
     def delete(self, names: Collection[str]) -> None:
-        """Remove objects."""
         if names:
             self._ask(lambda: self._store.delete(list(names)), "remove", "remove objects from")
 

@@ -140,7 +140,6 @@ def load_tours() -> tuple[Tour, ...]:
 
 
 def find_tour(name: str) -> Tour | None:
-    """Return the tour with this name, or None."""
     return next((tour for tour in load_tours() if tour.name == name), None)
 
 

@@ -65,7 +65,6 @@ def step(page: Page, title: str) -> None:
 
 
 def column(page: Page, side: str):
-    """Return a column of the difference."""
     return page.get_by_role("group", name=f"{side}: ")
 
 

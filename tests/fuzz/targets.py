@@ -212,5 +212,4 @@ assert set(_LANGUAGE_FOLDERS) <= set(LANGUAGES)
 
 
 def find_target(name: str) -> Target:
-    """Return the target of a name."""
     return next(target for target in TARGETS if target.name == name)

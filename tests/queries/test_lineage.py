@@ -268,7 +268,6 @@ def recorded_lineage(app, record):
 
 
 def find_in(recording, record, **parameters):
-    """Return the lineage with this recording."""
     recorded = msgspec.json.encode(recording)
     return lineage.QUERY.find(Subject((record,), parameters, None, lambda _query, _parameters: recorded))
 

@@ -103,7 +103,6 @@ MEASURES: dict[str, MeasurementKind] = {kind.measure: kind for kind in KINDS if 
 
 
 def measures_of(device: DeviceKind) -> tuple[str, ...]:
-    """Return the names of the measures that a device has."""
     return tuple(name for name, kind in MEASURES.items() if device in kind.devices)
 
 

@@ -75,7 +75,6 @@ class MeasureContext:
     files: list[ProfileFile] = field(default_factory=list)
 
     def emit_measurement(self, document: MeasurementDocument) -> None:
-        """Emit a document as a measurement."""
         self.emit(Measurement(_NAMES[type(document)], json.dumps(to_plain(document), allow_nan=False)))
 
     def keep_file(self, name: str, media_type: str, data: bytes) -> None:
