@@ -1,7 +1,5 @@
 """Shared fixtures of the server tests: one sandbox, and applications that use it."""
 
-from __future__ import annotations
-
 import ast
 import atexit
 import os

@@ -1,7 +1,5 @@
 """A hand-written profile for tests without a GPU. Its numbers are round, not measured."""
 
-from __future__ import annotations
-
 import base64
 import json
 from hashlib import sha256

@@ -5,8 +5,6 @@
 Needs triton, torch, bubblewrap and what the package itself needs.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 
