@@ -61,7 +61,6 @@ class Job:
         self._over.set()
 
     def record(self) -> Record:
-        """Return the present state of the job."""
         entries = self.log.entries()
         last = entries[-1] if entries else None
         status = last.status if isinstance(last, Done) else self._status

@@ -30,19 +30,15 @@ class Runner(Protocol):
     @property
     def problem(self) -> str | None:
         """Why no job can be done at the moment, or None."""
-        ...
 
     def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
         """Yield the events of a job, the last of them Done."""
-        ...
 
     def settle(self, closed: threading.Event) -> None:
         """Prepare for the next job, or set `problem`. Return soon after `closed` is set."""
-        ...
 
     def close(self) -> None:
         """Kill the running job."""
-        ...
 
 
 Runners = Mapping[RunnerKind, Sequence[Runner]]

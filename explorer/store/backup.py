@@ -51,7 +51,6 @@ class _Target(Protocol):
 
     def add_file(self, name: str, path: Path) -> None:
         """Add a copy of a file."""
-        ...
 
 
 def database_file(url: str) -> Path:

@@ -22,11 +22,9 @@ class Blobs(Protocol):
 
     def read(self, address: Address) -> bytes:
         """Return a blob."""
-        ...
 
     def write(self, address: Address, data: bytes) -> int:
         """Store a blob, unless it is stored, and return its length as stored."""
-        ...
 
 
 class Batches:

@@ -43,15 +43,12 @@ class Launch(Protocol):
 
         `config` is an autotune configuration to use in place of the launch's own.
         """
-        ...
 
     def recompile_and_run(self) -> None:
         """Compile the kernel again and launch it once: the compiler was told to add instrumentation."""
-        ...
 
     def restore(self) -> None:
         """Restore the values that all tensors had before the first launch."""
-        ...
 
 
 @dataclass
