@@ -26,11 +26,6 @@ def page(page: Page) -> Page:
     return page
 
 
-@pytest.fixture
-def ttgir(page: Page) -> Locator:
-    return page.locator("pane-stage.hue-ttgir")
-
-
 def toggle(pane: Locator, title: str) -> None:
     """Choose an entry of the pane's menu."""
     pane.get_by_role("button", name="view").click()
