@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from explorer.model.basics import DeviceKind
 from explorer.model.measurements.counts import Counts, OperationCount
-from explorer.model.measurements.kind import PHASES, MeasurementDocument, MeasurementKind, Phase
+from explorer.model.measurements.kind import PHASES, MeasurementDocument, MeasurementKind
 from explorer.model.measurements.launches import (
     Check,
     Conditions,
@@ -123,10 +123,8 @@ __all__ = [
     "LaunchFacts",
     "Level",
     "MeasurementDocument",
-    "MeasurementKind",
     "OperationCount",
     "OutputCheck",
-    "Phase",
     "ProfileFile",
     "ProfileFiles",
     "Roof",
