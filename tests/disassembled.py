@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -120,11 +118,3 @@ class Tools:
         path.write_bytes(cubin)
         command = [self.disassembler, *ARGUMENTS, str(path)]
         return subprocess.run(command, capture_output=True, check=True).stdout
-
-
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
-    """Wait until `condition` holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)

@@ -6,6 +6,7 @@ import time
 import psutil
 import pytest
 from processes import ask_each, named
+from waiting import wait_for
 
 from explorer.errors import UnknownTriton
 from explorer.model import Log, Request
@@ -76,10 +77,7 @@ def test_the_slots_of_the_newest_version_stay(started, folders):
     sandbox = started(tritons_dir=folders[0].parent, idle_seconds=0.3)
     printed(sandbox, "99.1.0")
     printed(sandbox, "98.1.0")
-    deadline = time.monotonic() + WAIT_SECONDS
-    while sandbox._pools.of("98.1.0").state().idle:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(lambda: not sandbox._pools.of("98.1.0").state().idle)
     assert sandbox._pools.of("99.1.0").state().idle
     assert processes(folders[0].parent)
 
