@@ -347,5 +347,4 @@ def services_of(app: Flask) -> Services:
 
 
 def services() -> Services:
-    """Return the services of the current application."""
     return services_of(current_app)

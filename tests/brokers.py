@@ -128,7 +128,6 @@ class Redis(_Broker):
             self._process.send_signal(signal.SIGCONT)
 
     def clear(self) -> None:
-        """Forget everything."""
         assert self._answer(b"FLUSHALL") == b"+OK"
 
     def close(self) -> None:

@@ -105,7 +105,6 @@ class Tools:
 
     @cache  # noqa: B019  # as long as the tests
     def assemble(self, name: str, folder: Path) -> bytes:
-        """Return the cubin of one of the texts."""
         source, cubin = folder / f"{name}.ptx", folder / f"{name}.cubin"
         source.write_text(_HEAD.format(version=self._version, architecture=self.architecture) + PTX[name])
         command = [self.assembler, "-lineinfo", f"-arch={self.architecture}", str(source), "-o", str(cubin)]

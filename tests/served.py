@@ -81,7 +81,6 @@ class Server:
         self.port = int(self.url.rpartition(":")[2])
 
     def get(self, path: str) -> Any:
-        """Return the document at an address."""
         with urllib.request.urlopen(self.url + path) as response:
             return json.load(response)
 

@@ -68,7 +68,6 @@ class _Api:
         return self._found[0] if self._found else ""
 
     async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
-        """Send a request in a thread."""
         import anyio.to_thread
 
         def answered() -> Found:

@@ -39,7 +39,6 @@ def add(commands: Commands) -> None:
 
 
 def run(_options: argparse.Namespace) -> int:
-    """Print the page."""
     print(settings_page(), end="")
     return 0
 

@@ -29,7 +29,6 @@ def add(commands: Commands) -> None:
 
 
 def run_add(options: argparse.Namespace) -> int:
-    """Make a token."""
     with closing(_store()) as store:
         token, _ = store.tokens.add(options.account, options.role)
     print(token)

@@ -13,6 +13,5 @@ def add(commands: Commands) -> None:
 
 
 def run(_options: argparse.Namespace) -> int:
-    """Print the version."""
     print(importlib.metadata.version("triton-explorer"))
     return 0

@@ -48,7 +48,6 @@ class ApiLinks:
         return f"{self.api}/events"
 
     def stage(self, stage: StageEntry) -> str:
-        """Return the address of the text of a stage."""
         return f"{self.api}/stages/{stage.name}"
 
     def compiler_pass(self, index: int) -> str:

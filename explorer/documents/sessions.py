@@ -100,12 +100,10 @@ def session_of(content: bytes) -> SessionBody:
 
 
 def session_url(session_id: str) -> str:
-    """Return the address of the page of a session."""
     return f"/s/{session_id}"
 
 
 def session_api(session_id: str) -> str:
-    """Return the address of the document of a session."""
     return f"{API}/sessions/{session_id}"
 
 

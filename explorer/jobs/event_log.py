@@ -70,7 +70,6 @@ class EventLog:
             listener()
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return the entries so far."""
         with self._changed:
             return tuple(self._entries)
 

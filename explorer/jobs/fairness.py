@@ -147,11 +147,9 @@ class FairQueue(Generic[Item]):
 
     @property
     def running(self) -> int:
-        """The number of running items."""
         return self._running.total()
 
     def put(self, item: Item, caller: Caller) -> None:
-        """Let an item wait."""
         self._waiting[item] = Waiting(item, caller.client, caller.urgency, self._clock())
 
     def hurry(self, item: Item, urgency: Urgency) -> None:

@@ -48,7 +48,6 @@ class Job:
         self.followers = Followers()
 
     def begin(self) -> None:
-        """Mark the job as running."""
         self._status = "running"
 
     def finish(self, done: Done | None) -> None:
@@ -67,7 +66,6 @@ class Job:
         return Record(self.id, self.request, self.created, status, entries, False, None, self.batch.read)
 
     def wait(self, check: Check) -> Record:
-        """Wait until the job is over."""
         while not self._over.wait(CHECK_SECONDS):
             check()
         return self.record()

@@ -102,7 +102,6 @@ class VersionPools:
         return [pool.state() for pool, _ in list(self._pools.values())]
 
     def close(self) -> None:
-        """Kill all jobs."""
         self._closed.set()
         for pool, _ in self._pools.values():
             pool.close()
@@ -255,7 +254,6 @@ class SlotPool:
             self._changed.notify_all()
 
     def join(self) -> None:
-        """Wait for the end of the slots."""
         self._background.shutdown()
         with self._changed:
             self._changed.wait_for(lambda: not self._busy, _CLOSE_SECONDS)

@@ -51,7 +51,6 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Note that the client has sent data."""
         self._has_sent = True
         super().data_received(data)
 

@@ -45,7 +45,6 @@ class Batches:
         self._writers.shutdown()
 
     def open(self) -> BlobBatch:
-        """Return a new, empty batch."""
         return BlobBatch(self)
 
     @contextmanager

@@ -208,7 +208,6 @@ class S3BlobStore:
             }
 
     def _remove(self, addresses: list[Address]) -> None:
-        """Remove objects and their copies."""
         self._objects.delete([_name(address) for address in addresses])
         for address in addresses:
             self._cache.remove(address)

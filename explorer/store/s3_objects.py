@@ -267,5 +267,4 @@ class _Outage:
             self._failure, self._next_try = failure, time.monotonic() + _PAUSE_SECONDS
 
     def end(self) -> None:
-        """Note that the store has answered."""
         self._failure = None

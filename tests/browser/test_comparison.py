@@ -60,7 +60,6 @@ def pair(server: str) -> str:
 
 
 def step(page: Page, title: str) -> None:
-    """Choose a step of the path."""
     page.get_by_role("navigation", name="Compared stages").get_by_role("link", name=title).click()
 
 

@@ -114,7 +114,6 @@ def test_machine_code_opens_without_codes_and_one_click_shows_them(page: Page) -
 
 
 def copied(page: Page) -> str:
-    """Return the content of the clipboard."""
     text: str = page.evaluate("navigator.clipboard.readText()")
     return text
 

@@ -64,7 +64,6 @@ class Target:
 
     @property
     def seeds(self) -> list[Path]:
-        """The files of its corpus."""
         return sorted(path for folder in self.folders for path in (CORPUS / folder).iterdir())
 
     def try_(self, data: bytes) -> None:

@@ -26,7 +26,6 @@ kernel[(1,)](torch.zeros(1024, dtype=torch.int32, device="cuda"), BLOCK=1024)
 
 
 def told(body, target="cuda:90", **options):
-    """The events of a job."""
     events: list[Event] = []
     perform(Request(HEAD + body + LAUNCH, target, "", options=options), events.append)
     assert isinstance(events[-1], Done)

@@ -80,7 +80,6 @@ class MeasureContext:
             self.files.append(ProfileFile(name, media_type, base64.b64encode(data).decode()))
 
     def emit_files(self) -> None:
-        """Emit all files, after the last measure."""
         if self.files:
             self.emit_measurement(ProfileFiles(tuple(self.files)))
 
