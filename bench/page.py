@@ -211,7 +211,6 @@ _TYPED = "() => bench.typed.ttir && bench.typed.sass && bench.typed"
 
 
 def wait_until_idle(page: Page) -> None:
-    """Wait until the main thread is idle."""
     page.evaluate("new Promise((resolve) => requestIdleCallback(resolve, { timeout: 2000 }))")
 
 

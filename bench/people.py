@@ -31,7 +31,6 @@ class _Person(FastHttpUser):
         time.sleep(random.uniform(0, self.wait_time()))
 
     def read(self, path: str, name: str) -> Any:
-        """Request an address."""
         return self.client.get(path, name=name, headers=self.headers)
 
 

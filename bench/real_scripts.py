@@ -3,8 +3,6 @@
 The libraries are downloaded by `tools/install-packages` when the benchmark runs.
 """
 
-from __future__ import annotations
-
 PACKAGES = ("liger-kernel==0.8.5", "fla-core==0.6.0", "einops==0.8.2")
 
 _ROWS = """

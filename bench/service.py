@@ -43,7 +43,6 @@ class Service:
         self.process = process
 
     def connect(self) -> http.client.HTTPConnection:
-        """Open a connection."""
         return http.client.HTTPConnection(_HOST, self.port, timeout=120)
 
     def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:

@@ -27,7 +27,6 @@ _log = logging.getLogger(__name__)
 
 
 def compilation_sandbox(settings: Settings) -> SandboxSettings:
-    """Return the settings of the sandbox of compilations."""
     limits = Limits(
         working_seconds=settings.compilation_seconds,
         time_setting=f"{PREFIX}WALL_LIMIT_SECONDS",
@@ -110,7 +109,6 @@ def interpreter_sandbox(settings: Settings) -> SandboxSettings:
 
 
 def torch_compile_sandbox(settings: Settings) -> SandboxSettings:
-    """Return the settings of the sandbox of programs with `torch.compile`."""
     return replace(
         compilation_sandbox(settings),
         limits=_limits(settings, "torch_compile_wall_limit_seconds"),

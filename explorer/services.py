@@ -319,7 +319,6 @@ def target_of(gpus: Sequence[Gpu | WorkerGpu]) -> str | None:
 
 
 def quotas_of(settings: Settings) -> Quotas:
-    """Return the quotas of the store."""
     return Quotas(
         settings.store_quota_bytes,
         settings.client_quota_bytes,
@@ -344,10 +343,8 @@ def gpu_rules_of(settings: Settings) -> GpuRules:
 
 
 def services_of(app: Flask) -> Services:
-    """Return the services of an application."""
     return cast(Services, app.extensions[_KEY])
 
 
 def services() -> Services:
-    """Return the services of the current application."""
     return services_of(current_app)

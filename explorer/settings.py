@@ -454,7 +454,6 @@ class Settings:
         return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
 
     def roles_of(self, account: str) -> frozenset[str]:
-        """Return the roles of an account."""
         lists = {"gpu": self.gpu_accounts, "admin": self.admin_accounts}
         members = {role: {name.strip() for name in names.split(",")} for role, names in lists.items()}
         everybody = frozenset({"gpu"} if "*" in members["gpu"] else ())

@@ -172,16 +172,12 @@ def _reason(version: str, errors: str) -> str:
             if _UNREACHABLE.search(errors):
                 return f"Triton {version} was not installed: pip does not reach its package index."
             return f"pip finds no Triton for {python}. Check the network and the package index."
-        usable = [each for each in offered[1].split(", ") if _is_usable(each)]
+        usable = [each for each in offered[1].split(", ") if _OLDEST <= version_key(each) < _NEXT_MAJOR]
         what = "has" if version in SUPPORTED else "does not exist, or has"
         found = ", ".join(usable) or "older ones only"
         return f"Triton {version} {what} no wheel for {python}. pip finds {found}."
     last = [line for line in errors.splitlines() if line.strip()][-3:]
     return f"Triton {version} was not installed. pip says: {' '.join(last) or 'nothing'}"
-
-
-def _is_usable(version: str) -> bool:
-    return _OLDEST <= version_key(version) < _NEXT_MAJOR
 
 
 def _try(version: str, new: Path) -> None:

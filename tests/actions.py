@@ -75,7 +75,6 @@ def expect_structure(pane: Locator) -> None:
 
 
 def unfold(pane: Locator) -> None:
-    """Unfold everything in a pane of a stage."""
     expect_structure(pane)
     pane.locator(".text").press("}")
     expect(pane.locator(".folded")).to_have_count(0)
@@ -124,7 +123,6 @@ def drop(page: Page, files: Mapping[str, str | bytes]) -> None:
 
 
 def open_example(page: Page, title: str) -> None:
-    """Choose an example from the gallery."""
     page.get_by_role("button", name="Gallery").click()
     page.locator("#gallery-menu .card", has_text=title).click()
 
@@ -135,7 +133,6 @@ def unfold_launch(page: Page) -> None:
 
 
 def result_id(page: Page) -> str:
-    """Return the id of the result that is shown."""
     found = re.search(r"/k/(\w+)", page.url)
     assert found
     return found[1]

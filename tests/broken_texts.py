@@ -1,8 +1,6 @@
 """Texts of stages with an error: the stage, the text to replace once, its replacement, and a part of the
 message."""
 
-from __future__ import annotations
-
 BROKEN_TEXTS = [
     ("ttir", "arith.addf", "arith.bogus", "custom op 'arith.bogus' is unknown"),
     ("ttgir", "arith.addf %", "arith.addf %undefined, %", "expected"),

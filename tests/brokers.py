@@ -128,7 +128,6 @@ class Redis(_Broker):
             self._process.send_signal(signal.SIGCONT)
 
     def clear(self) -> None:
-        """Forget everything."""
         assert self._answer(b"FLUSHALL") == b"+OK"
 
     def close(self) -> None:
@@ -224,6 +223,5 @@ def redis() -> Iterator[Redis]:
 
 @pytest.fixture(scope="session", params=["rabbitmq", "redis"])
 def broker(request: pytest.FixtureRequest) -> Broker:
-    """Each of the brokers."""
     found: Broker = request.getfixturevalue(request.param)
     return found

@@ -50,7 +50,6 @@ class ChangedCopy:
         self._tests[self._change] = tests
 
     def write(self, path: str, text: str) -> None:
-        """Write a new file."""
         file = self.folder / path
         assert not file.exists(), f"{path} is there already"
         file.write_text(text, encoding="utf-8")

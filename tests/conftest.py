@@ -1,7 +1,5 @@
 """Shared fixtures of the server tests: one sandbox, and applications that use it."""
 
-from __future__ import annotations
-
 import ast
 import atexit
 import os
@@ -235,7 +233,6 @@ def running_server(tmp_path_factory, recordings):
 
 @pytest.fixture(scope="session")
 def server(running_server):
-    """The running server."""
     return running_server
 
 

@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -107,7 +105,6 @@ class Tools:
 
     @cache  # noqa: B019  # as long as the tests
     def assemble(self, name: str, folder: Path) -> bytes:
-        """Return the cubin of one of the texts."""
         source, cubin = folder / f"{name}.ptx", folder / f"{name}.cubin"
         source.write_text(_HEAD.format(version=self._version, architecture=self.architecture) + PTX[name])
         command = [self.assembler, "-lineinfo", f"-arch={self.architecture}", str(source), "-o", str(cubin)]
@@ -120,11 +117,3 @@ class Tools:
         path.write_bytes(cubin)
         command = [self.disassembler, *ARGUMENTS, str(path)]
         return subprocess.run(command, capture_output=True, check=True).stdout
-
-
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
-    """Wait until `condition` holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)

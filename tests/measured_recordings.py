@@ -34,7 +34,6 @@ COMMAND = "make record"
 
 
 def source_of(name):
-    """The source that was run."""
     return (RECORDED / f"{name}.source.txt").read_text()
 
 

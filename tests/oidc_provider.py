@@ -44,7 +44,6 @@ class OidcProvider:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
-        """Stop."""
         self._server.shutdown()
         self._server.server_close()
 

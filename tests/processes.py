@@ -26,5 +26,4 @@ def ask_each(
 
 
 def named(processes: Iterable[psutil.Process], name: str) -> list[psutil.Process]:
-    """Return the processes of a name."""
     return [process for process, found in ask_each(processes, psutil.Process.name) if found == name]

@@ -92,7 +92,6 @@ class Recorder:
 
 
 def main(folder: Path) -> None:
-    """Record the results."""
     folder.mkdir()
     with tempfile.TemporaryDirectory() as data:
         app = create_app(Settings(data_dir=Path(data), slots=1))

@@ -1,7 +1,5 @@
 """A hand-written profile for tests without a GPU. Its numbers are round, not measured."""
 
-from __future__ import annotations
-
 import base64
 import json
 from hashlib import sha256
@@ -125,7 +123,6 @@ def recording(source, *, example="vector_add", kernel="add_kernel", triton="3.6.
 
 
 def write_recording(folder, source, **changes):
-    """Write a recording file."""
     file = recording(source, **changes)
     path = folder / f"{file['example']}.json"
     path.write_text(json.dumps(file, separators=(",", ":")))

@@ -54,7 +54,6 @@ class S3Server:
         self.endpoint = found[1]
 
     def close(self) -> None:
-        """Stop the server."""
         self.process.kill()
         self.process.communicate()
 
@@ -77,7 +76,6 @@ class FaultyProxy:
         self._thread.start()
 
     def fault_of_next(self) -> Fault:
-        """Return the fault of the next request."""
         if self.times is not None:
             self.times -= 1
             if self.times < 0:
@@ -197,7 +195,6 @@ def blobs_url(s3_server: S3Server, bucket: Path) -> str:
 
 @pytest.fixture
 def proxy(s3_server: S3Server) -> Iterator[FaultyProxy]:
-    """A proxy in front of the S3 server."""
     proxy = FaultyProxy(s3_server.endpoint)
     yield proxy
     proxy.close()

@@ -81,7 +81,6 @@ class Server:
         self.port = int(self.url.rpartition(":")[2])
 
     def get(self, path: str) -> Any:
-        """Return the document at an address."""
         with urllib.request.urlopen(self.url + path) as response:
             return json.load(response)
 
@@ -265,12 +264,10 @@ class Client:
         return Answer(response.status, dict(response.getheaders()), response.read())
 
     def submit(self, source: str, follower: str = "", **headers: str) -> Answer:
-        """Submit a compilation."""
         path = "/api/v1/compilations" + (f"?follower={follower}" if follower else "")
         return self.ask("POST", path, {"source": source, "target": "cuda:90"}, **headers)
 
     def document(self, ticket: Any) -> Any:
-        """Return the document of a compilation."""
         return self.ask("GET", ticket["api"]).document
 
     def compile(self, source: str) -> tuple[str, float]:

@@ -70,3 +70,29 @@ def sums(x, out, columns, BLOCK: tl.constexpr):
 x = torch.empty((4096, 4096), device="cuda")
 sums[(64,)](x, x, 4096, BLOCK=1024)
 """
+
+#: A kernel with a matrix product, launched with float16.
+SQUARE = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def square(x_ptr, BLOCK: tl.constexpr):
+    places = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + places)
+    tl.store(x_ptr + places, tl.dot(x, x).to(x.dtype))
+
+square[(1,)](torch.zeros(64, 64, dtype=torch.float16, device="cuda"), BLOCK=64)
+"""
+
+#: The script before a launch: its kernel stores a number.
+HEAD = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+x = torch.empty(64, device="cuda")
+"""

@@ -4,8 +4,6 @@ A tool requests documents of the HTTP API and shortens them; the API computes ev
 elsewhere: `explorer.cli.mcp` serves the standard input, and `explorer.server.agents` HTTP.
 """
 
-from __future__ import annotations
-
 from explorer.agents.api import Api
 from explorer.agents.tool import Tool
 

@@ -34,7 +34,6 @@ class Api(Protocol):
     @property
     def url(self) -> str:
         """The address of the server, without a slash at its end; "" if browsers cannot reach it."""
-        ...
 
     async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
         """Send a request and return the response after `read`, which is called in a thread."""

@@ -196,4 +196,4 @@ def _next(index: CompilationDocument) -> str:
     return "The compilation is not finished. Call read_compilation again."
 
 
-__all__ = ["Compilation", "compile", "explain", "read_compilation"]
+__all__ = ["compile", "explain", "read_compilation"]

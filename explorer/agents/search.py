@@ -241,7 +241,6 @@ class Search:
 
 
 def microseconds(time_ns: float | None) -> str:
-    """Write a time in microseconds."""
     return "unknown" if time_ns is None else f"{time_ns / 1000:.1f} µs"
 
 

@@ -230,7 +230,6 @@ class _Rounding:
         self._language = language
 
     def of(self, node: ast.AST) -> Iterator[_Replacement]:
-        """Yield the replacements in a node."""
         children: Iterable[ast.AST] = ast.iter_child_nodes(node)
         match node:
             case ast.Call() if _is_call(node, "multiple_of"):

@@ -4,8 +4,6 @@ The package runs in the program, except `read`: it imports the standard library,
 functions. It writes the folder (docs/capture.md has the format); `read` reads the folder.
 """
 
-from __future__ import annotations
-
 from explorer.capture.session import start, stop
 
 __all__ = ["start", "stop"]

@@ -147,7 +147,6 @@ class CaptureReader:
         self.programs, self._launches = self._processes()
 
     def kernels(self) -> Iterator[CapturedKernel | Damaged]:
-        """Yield all kernels, one after another."""
         graphs = GraphKernels()
         for path in self._files("graphs", _MOST_GRAPHS):
             try:

@@ -80,7 +80,6 @@ class Canvas:
         return font.getlength(text) / _SCALE
 
     def width(self, text: str, *, size: int, face: Face = "sans", weight: int = 400) -> float:
-        """Return the width of a line."""
         return _font(self._look, face, size * _SCALE, weight).getlength(plain(text)) / _SCALE
 
     def box(
@@ -106,7 +105,6 @@ class Canvas:
         )
 
     def arrow(self, left: float, right: float, y: float, color: str) -> None:
-        """Draw an arrow to the right."""
         fill, head = self._look.color(color), 8
         self._draw.line(
             [(left * _SCALE, y * _SCALE), ((right - head) * _SCALE, y * _SCALE)], fill, round(1.5 * _SCALE)

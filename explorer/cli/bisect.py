@@ -27,7 +27,6 @@ from explorer.settings import Settings
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "bisect", run, "find the first Triton version that makes a kernel worse")
     add_source(parser, has_triton=False)
     add_kernel(parser)
@@ -209,7 +208,6 @@ def _between(good: str, bad: str, versions: Iterable[str]) -> list[str]:
 
 
 def _lines(result: Result, options: argparse.Namespace) -> list[str]:
-    """Return the result as text."""
     metric: Measure = options.metric
     rows = [
         [each.triton, show(each.value), "worse" if each.is_worse else "", each.url or each.error or ""]

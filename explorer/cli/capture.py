@@ -16,7 +16,6 @@ _MEBIBYTE = 1 << 20
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "capture", run, "run a program and record the kernels that it compiles")
     parser.add_argument(
         "--output",

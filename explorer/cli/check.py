@@ -43,7 +43,6 @@ _SEVERITIES = ("warning", "note")
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(
         commands, "check", run, "compile kernels and compare their metrics with a committed baseline"
     )

@@ -55,7 +55,6 @@ _NOT_OF_BINARIES = (
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "compile", run, "compile a kernel; print one stage or write all of them")
     add_source(parser)
     add_kernel(parser)
@@ -257,7 +256,6 @@ def _body_of_binary(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def request_body(options: argparse.Namespace, source: str) -> dict[str, Any]:
-    """Return the body of the request."""
     chosen = {name: getattr(options, name) for name in _OPTIONS}
     return {
         "source": source,
@@ -274,7 +272,6 @@ def request_body(options: argparse.Namespace, source: str) -> dict[str, Any]:
 
 
 def _edits(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the edits of the request."""
     edits: dict[str, Any] = {}
     if options.edit is not None:
         stage, file = options.edit

@@ -40,7 +40,6 @@ _SECONDS = 7 * 24 * 3600.0
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "debug", run, "compile a request in this process, without the sandbox")
     parser.epilog = _WARNING
     parser.add_argument(

@@ -14,7 +14,6 @@ _PAGES = ("k", "s", "m", "embed")
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(
         commands, "delete", run, "delete a result that you have submitted from this account to a server"
     )

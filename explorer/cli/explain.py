@@ -10,7 +10,6 @@ from explorer.explanations import explanations, vocabularies
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     summary = "print what a pass, an operation or an instruction does"
     parser = add_command(commands, "explain", run, summary)
     parser.add_argument("word", metavar="WORD", help="such as ttg.convert_layout, cp.async or HGMMA")

@@ -21,7 +21,6 @@ DEFAULT_SECONDS = 60.0
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(
         commands, "improve", run, "try the changes that findings propose; print the changes that are proven"
     )
@@ -71,7 +70,6 @@ class BlockingApi:
         self._api = api
 
     async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
-        """Send a request."""
         response = self._api.send(method, path, body)
         return read(response.status, response.body)
 

@@ -12,7 +12,6 @@ from explorer.model.source_lines import SourceLines
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     add_source(add_command(commands, "inspect", run, "list the kernels and launches of a file"))
 
 

@@ -77,7 +77,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="triton-explorer", description="See everything the Triton compiler does to a kernel."
     )

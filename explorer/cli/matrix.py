@@ -37,7 +37,6 @@ _WORDS: dict[str, Scalar] = {"True": True, "False": False, "None": None}
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(
         commands, "matrix", run, "compile a kernel for several configurations, targets and Triton versions"
     )

@@ -18,7 +18,6 @@ Found = TypeVar("Found")
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "mcp", run, "serve tools for agents (MCP) on standard input and output")
     parser.add_argument(
         "--server",
@@ -69,7 +68,6 @@ class _Api:
         return self._found[0] if self._found else ""
 
     async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
-        """Send a request in a thread."""
         import anyio.to_thread
 
         def answered() -> Found:

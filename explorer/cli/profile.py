@@ -60,7 +60,6 @@ class _Outcome:
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "profile", run, "run a kernel, check it, and measure it")
     add_source(parser)
     parser.set_defaults(target=None)

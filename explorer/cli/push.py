@@ -27,7 +27,6 @@ _SOURCES = (".py", ".ttir", ".ttgir", ".glir", ".mlir", ".llir", ".ll", ".ptx")
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(
         commands, "push", run, "send a capture or a run to a server, which makes a page of it"
     )

@@ -33,7 +33,6 @@ WALL_LIMIT_SECONDS = 1800.0
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "record", run, "record profiles of the gallery on this machine's GPU")
     parser.add_argument("name", nargs="*", metavar="NAME", help="script of the gallery (default: all)")
     parser.add_argument(

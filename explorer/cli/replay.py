@@ -35,7 +35,6 @@ _State = Literal["failed", "worse", "mixed", "better", "same"]
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(
         commands, "replay", run, "compile kernels with two Triton versions, and rank them by what changes"
     )

@@ -11,7 +11,6 @@ from explorer.settings import Settings
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "serve", run, "serve the page and the API")
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 8000)")

@@ -35,12 +35,10 @@ _DEFAULTS = {
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     add_command(commands, "settings", run, "list the settings as a Markdown page")
 
 
 def run(_options: argparse.Namespace) -> int:
-    """Print the page."""
     print(settings_page(), end="")
     return 0
 

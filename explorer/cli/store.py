@@ -23,7 +23,6 @@ _MOST_CLIENTS = 20
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parts = add_group(commands, "store", "count, check, repair, remove, back up or restore stored results")
     stats = add_command(parts, "stats", run_stats, "count results and texts by kind, age and client")
     stats.add_argument("--json", action="store_true", help="print JSON")

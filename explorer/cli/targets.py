@@ -10,7 +10,6 @@ from explorer.pipeline.stages import stages_of
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     add_command(commands, "targets", run, "list the GPUs to compile for")
 
 

@@ -17,7 +17,6 @@ _ROLES = ("gpu", "admin")
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     actions = add_group(commands, "token", "make, list and revoke API tokens of accounts")
     making = add_command(actions, "add", run_add, "make a token, and print it once")
     making.add_argument("account", metavar="NAME", help="name of the account")
@@ -30,7 +29,6 @@ def add(commands: Commands) -> None:
 
 
 def run_add(options: argparse.Namespace) -> int:
-    """Make a token."""
     with closing(_store()) as store:
         token, _ = store.tokens.add(options.account, options.role)
     print(token)

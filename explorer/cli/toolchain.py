@@ -13,7 +13,6 @@ from explorer.settings import Settings
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parts = add_group(commands, "toolchain", "add, list or remove Triton versions")
     adding = add_command(parts, "add", run_add, "install Triton versions; installed versions stay")
     adding.add_argument("versions", nargs="+", metavar="VERSION", help="such as 3.8.0")
@@ -53,7 +52,6 @@ def run_list(options: argparse.Namespace) -> int:
 
 
 def run_remove(options: argparse.Namespace) -> int:
-    """Remove versions."""
     tritons_dir = Settings.from_environment().tritons_dir
     for version in options.versions:
         print(f"Removed {tritons.remove(version, tritons_dir)}.")

@@ -235,7 +235,6 @@ def add_command(
     command: Callable[[argparse.Namespace], int],
     summary: str,
 ) -> argparse.ArgumentParser:
-    """Add a command with its summary."""
     parser = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
     parser.set_defaults(command=command)
     return parser

@@ -16,7 +16,6 @@ _WIDTH = 100
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(
         commands, "tour", run, "list the tours, print the steps of one, or save it with its results"
     )

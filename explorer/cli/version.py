@@ -9,11 +9,9 @@ from explorer.cli.tools import Commands, add_command
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     add_command(commands, "version", run, "print the version")
 
 
 def run(_options: argparse.Namespace) -> int:
-    """Print the version."""
     print(importlib.metadata.version("triton-explorer"))
     return 0

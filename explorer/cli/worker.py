@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add the command to the parser."""
     parser = add_command(commands, "worker", run, "do the jobs of web servers with the same message broker")
     parser.add_argument(
         "--queues",

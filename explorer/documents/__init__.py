@@ -7,10 +7,9 @@ Documents of runs are in `runs`, documents of queries in `queries`.
 from explorer.documents.compilations import (
     CompilationDocument,
     InspectionDocument,
-    RequestDocument,
     TargetDocument,
 )
-from explorer.documents.events import EventDocument, event_document
+from explorer.documents.events import event_document
 from explorer.documents.lines import (
     MOST_LINES,
     FoundLine,
@@ -20,10 +19,9 @@ from explorer.documents.lines import (
     shortened,
     split_lines,
 )
-from explorer.documents.links import API, ApiLinks, FileLinks, Links, RunFileLinks, RunLinks, file_stem
+from explorer.documents.links import API, ApiLinks, FileLinks, RunFileLinks, RunLinks, file_stem
 from explorer.documents.locations import LocationsDocument
 from explorer.documents.parts import (
-    BinaryDocument,
     ChangeCounts,
     Changes,
     MeasurementDocument,
@@ -38,22 +36,18 @@ __all__ = [
     "API",
     "MOST_LINES",
     "ApiLinks",
-    "BinaryDocument",
     "ChangeCounts",
     "Changes",
     "CompilationDocument",
-    "EventDocument",
     "FileLinks",
     "FoundLine",
     "FoundLinesDocument",
     "InspectionDocument",
     "LinesDocument",
-    "Links",
     "LocationsDocument",
     "MeasurementDocument",
     "PassDocument",
     "Problem",
-    "RequestDocument",
     "ResourcesDocument",
     "RunFileLinks",
     "RunLinks",

@@ -48,7 +48,6 @@ class ApiLinks:
         return f"{self.api}/events"
 
     def stage(self, stage: StageEntry) -> str:
-        """Return the address of the text of a stage."""
         return f"{self.api}/stages/{stage.name}"
 
     def compiler_pass(self, index: int) -> str:
@@ -56,11 +55,9 @@ class ApiLinks:
         return f"{self.api}/passes/{index}"
 
     def binary(self, binary: BinaryEntry) -> str:  # noqa: ARG002  a result has one
-        """Return the address of the binary."""
         return f"{self.api}/binary"
 
     def measurement(self, name: str) -> str:
-        """Return the address of a measurement."""
         return RunLinks().measurement(self.id, name)
 
 
@@ -68,11 +65,9 @@ class RunLinks:
     """The addresses of runs."""
 
     def run(self, run_id: str) -> str:
-        """Return the address of a run."""
         return f"{API}/runs/{run_id}"
 
     def measurement(self, run_id: str, name: str) -> str:
-        """Return the address of a measurement."""
         return f"{self.run(run_id)}/measurements/{name}"
 
 
@@ -80,11 +75,9 @@ class RunFileLinks:
     """The names of the files of a run in its folder."""
 
     def run(self, run_id: str) -> str:  # noqa: ARG002  a folder has one run
-        """Return the file of the run."""
         return "run.json"
 
     def measurement(self, run_id: str, name: str) -> str:  # noqa: ARG002  a folder has one run
-        """Return the file of a measurement."""
         return f"measurements/{name}.json"
 
 
@@ -94,7 +87,6 @@ class FileLinks:
     page = "result.json"
 
     def stage(self, stage: StageEntry) -> str:
-        """Return the file of the text of a stage."""
         return f"{stage.name}.{find_language(stage.language).suffix}"
 
     def compiler_pass(self, index: int) -> str:
@@ -102,11 +94,9 @@ class FileLinks:
         return f"passes/{index:03}.mlir"
 
     def binary(self, binary: BinaryEntry) -> str:
-        """Return the file of the binary."""
         return f"kernel.{binary.name}"
 
     def measurement(self, name: str) -> str:
-        """Return the file of a measurement."""
         return f"measurements/{name}.json"
 
 

@@ -32,7 +32,6 @@ class LocationsDocument(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, record: Record, stage: StageEntry) -> LocationsDocument:
-        """Read the locations of a stage."""
         stored = record.locations(stage)
         is_operation = operation_lines(record.lines(stage.text), stage.language)
         files: dict[str, int] = {}

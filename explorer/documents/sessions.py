@@ -96,17 +96,14 @@ class SessionDocument(msgspec.Struct, frozen=True):
 
 
 def session_of(content: bytes) -> SessionBody:
-    """Return a stored session."""
     return msgspec.json.decode(content, type=SessionBody)
 
 
 def session_url(session_id: str) -> str:
-    """Return the address of the page of a session."""
     return f"/s/{session_id}"
 
 
 def session_api(session_id: str) -> str:
-    """Return the address of the document of a session."""
     return f"{API}/sessions/{session_id}"
 
 

@@ -70,7 +70,6 @@ def load_exercises() -> tuple[Exercise, ...]:
 
 
 def find_exercise(name: str) -> Exercise | None:
-    """Return the exercise with this name, or None."""
     return next((exercise for exercise in load_exercises() if exercise.name == name), None)
 
 

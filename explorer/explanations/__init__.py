@@ -11,7 +11,6 @@ _SUFFIX = ".toml"
 
 @functools.cache
 def vocabularies() -> tuple[str, ...]:
-    """Return the names of the vocabularies."""
     names = (entry.name for entry in files(__name__).iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 

@@ -70,7 +70,6 @@ def load_glossary() -> tuple[Term, ...]:
 
 @cache
 def find_term(name: str) -> Term | None:
-    """Return the term with this name, or None."""
     return next((term for term in load_glossary() if term.name == name), None)
 
 

@@ -76,20 +76,13 @@ class DistributedQueue(SharedQueue):
             return 0.0
 
     def waits_for(self, record: Record) -> str:
-        """Return what keeps all workers from a waiting job, without a last period; "" if one can do it."""
         queue = self._store.jobs.queue(record.id) if record.status == "queued" else None
         return self._workers.missing(queue) if queue else ""
 
     def problem(self, kind: RunnerKind) -> str | None:
-        """Return why no worker can do a kind of jobs at the moment, or None."""
         return self._workers.problem(kind)
 
     def complete(self, request: Request, check: Check = do_nothing) -> Record:
-        """Submit a request and wait for its result.
-
-        Raises:
-            QueueFull, TooManyRequests: too many jobs wait.
-        """
         return self._wait(self.submit(request), check)
 
     def cancel(self, record_id: str) -> int:
@@ -117,12 +110,6 @@ class DistributedQueue(SharedQueue):
         return 0
 
     def ask(self, request: Request, check: Check = do_nothing) -> Record:
-        """Do a job and wait for its result, which is removed early, like the result of a live job.
-
-        Raises:
-            QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or
-                of this one.
-        """
         with self._asking.place(current_caller().client):
             record = self._wait(self._obtain(request, self._store.known(request), is_live=True), check)
         if not record.is_finished:

@@ -28,7 +28,6 @@ class EventLog:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the log has ended."""
         return self._is_closed
 
     @property
@@ -71,7 +70,6 @@ class EventLog:
             listener()
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return the entries so far."""
         with self._changed:
             return tuple(self._entries)
 

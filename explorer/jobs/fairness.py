@@ -83,7 +83,6 @@ class Places:
             self._held[client] += 1
 
     def give_back(self, client: str) -> None:
-        """Give back a place."""
         with self._lock:
             self._held[client] -= 1
             if not self._held[client]:
@@ -148,11 +147,9 @@ class FairQueue(Generic[Item]):
 
     @property
     def running(self) -> int:
-        """The number of running items."""
         return self._running.total()
 
     def put(self, item: Item, caller: Caller) -> None:
-        """Let an item wait."""
         self._waiting[item] = Waiting(item, caller.client, caller.urgency, self._clock())
 
     def hurry(self, item: Item, urgency: Urgency) -> None:

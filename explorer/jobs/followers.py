@@ -72,7 +72,6 @@ class SharedFollowers(Followers):
         self._end_later = end_later
 
     def join(self, follower: str) -> None:
-        """Add a follower."""
         super().join(follower)
         with _logged():
             self._table.join(self._record_id, follower)

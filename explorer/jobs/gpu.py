@@ -89,7 +89,6 @@ class GpuRunner:
         self.problem = problem
 
     def close(self) -> None:
-        """Kill the running job."""
         self._jobs.close()
 
     def _left_behind(self) -> str | None:

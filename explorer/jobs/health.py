@@ -108,7 +108,6 @@ class Health:
         return [self._health(slot) for slot in self._slots()]
 
     def close(self) -> None:
-        """End the canaries."""
         self._closed.set()
         if self._thread is not None:
             self._thread.join()

@@ -161,7 +161,6 @@ class Conversation:
             raise abandoned()
 
     def send(self, data: bytes) -> None:
-        """Send a message."""
         self._pipe.send_bytes(data)
 
     def send_object(self, value: object) -> None:
@@ -196,7 +195,6 @@ def confine_process(limits: Limits) -> None:
 
 
 def outcome_of(function: Callable[[], None], too_much: str, too_deep: str) -> Outcome:
-    """Call a function, and return its outcome."""
     try:
         function()
     except ExplorerError as error:

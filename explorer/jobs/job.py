@@ -48,7 +48,6 @@ class Job:
         self.followers = Followers()
 
     def begin(self) -> None:
-        """Mark the job as running."""
         self._status = "running"
 
     def finish(self, done: Done | None) -> None:
@@ -61,14 +60,12 @@ class Job:
         self._over.set()
 
     def record(self) -> Record:
-        """Return the present state of the job."""
         entries = self.log.entries()
         last = entries[-1] if entries else None
         status = last.status if isinstance(last, Done) else self._status
         return Record(self.id, self.request, self.created, status, entries, False, None, self.batch.read)
 
     def wait(self, check: Check) -> Record:
-        """Wait until the job is over."""
         while not self._over.wait(CHECK_SECONDS):
             check()
         return self.record()

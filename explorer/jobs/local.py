@@ -99,34 +99,20 @@ class LocalQueue(SharedQueue):
         return ""
 
     def oldest_seconds(self, kind: RunnerKind) -> float:
-        """Return how long the oldest job has waited for a kind of runner; 0 if none waits."""
         with self._changed:
             submitted = min((job.submitted_at for job in self._waiting[kind]), default=None)
         return 0.0 if submitted is None else time.monotonic() - submitted
 
     def problem(self, kind: RunnerKind) -> str | None:
-        """Return why no runner of a kind can do a job at the moment, or None."""
         return problem_of(self._runners[kind])
 
     def complete(self, request: Request, check: Check = do_nothing) -> Record:
-        """Submit a request and wait for its result.
-
-        Raises:
-            QueueFull, TooManyRequests: too many jobs wait.
-        """
         record = self.submit(request)
         for _ in self.log(record.id).follow(0, CHECK_SECONDS):
             check()
         return self.find(record.id)
 
     def cancel(self, record_id: str) -> int:
-        """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
-
-        Return the number of other followers of the job.
-
-        Raises:
-            NotFound: there is no such record.
-        """
         job = self._in_flight.get(record_id)
         if job is None:
             self._store.find(record_id)
@@ -145,12 +131,6 @@ class LocalQueue(SharedQueue):
         return 0
 
     def ask(self, request: Request, check: Check = do_nothing) -> Record:
-        """Do a job and wait for its result, which is not stored.
-
-        Raises:
-            QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or
-                of this one.
-        """
         with self._asking.place(current_caller().client):
             digest = digest_of(canonical_json(request))
             with self._rates.counting(request) as count:
@@ -167,7 +147,6 @@ class LocalQueue(SharedQueue):
             return [job.id for job in self._in_flight.values() if job.is_stored]
 
     def close(self) -> None:
-        """Stop all jobs. A request for an unfinished job starts it again."""
         with self._changed:
             self._closed.set()
             jobs = list(self._in_flight.values())

@@ -54,7 +54,6 @@ class Observation:
         self._block.__exit__(kind, error, trace)
 
     def note(self, event: Event) -> None:
-        """Note an event of the job."""
         if isinstance(event, Stage) and event.name in _STAGES:
             seconds = event.milliseconds / 1000
             self._metrics.stage_seconds.labels(event.name).observe(seconds)

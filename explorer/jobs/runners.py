@@ -30,19 +30,15 @@ class Runner(Protocol):
     @property
     def problem(self) -> str | None:
         """Why no job can be done at the moment, or None."""
-        ...
 
     def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
         """Yield the events of a job, the last of them Done."""
-        ...
 
     def settle(self, closed: threading.Event) -> None:
         """Prepare for the next job, or set `problem`. Return soon after `closed` is set."""
-        ...
 
     def close(self) -> None:
         """Kill the running job."""
-        ...
 
 
 Runners = Mapping[RunnerKind, Sequence[Runner]]
@@ -55,7 +51,6 @@ def problem_of(runners: Sequence[Runner]) -> str | None:
 
 
 def runner_kind(request: Request) -> RunnerKind:
-    """Return the kind of runner that a request needs."""
     if request.task == "run" and request.run is not None:
         return request.run.device
     return "torch_compile" if request.task in _LOADING_TASKS and _is_torch_program(request) else "compile"

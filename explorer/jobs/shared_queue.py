@@ -50,7 +50,6 @@ class FollowedJob(Protocol):
     def followers(self) -> Followers: ...
     def record(self) -> Record:
         """Return the present state of the job."""
-        ...
 
 
 class SharedQueue(ABC):
@@ -115,7 +114,6 @@ class SharedQueue(ABC):
             return self._join_or_start(record, count, joins=False)
 
     def latest(self, record: Record) -> Record:
-        """Return the present state of a record, without starting its job."""
         was_under_way = self._job(record.id) is not None
         if (job := self._present_job(record.id)) is not None:
             return job.record()
@@ -128,16 +126,9 @@ class SharedQueue(ABC):
         return self._job(record_id)
 
     def refusal(self, kind: RunnerKind) -> str:
-        """Return why the caller may not use a kind of runner; "" if it may."""
         return self._gpu_gate.refusal(current_caller()) if kind == "gpu" else ""
 
     def log(self, record_id: str) -> EventLog:
-        """Return the event log of a job. The log of a finished job is closed.
-
-        Raises:
-            NotFound: there is no such record.
-            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
-        """
         record = self.find(record_id)
         job = self._job(record_id)
         if job is not None:
@@ -147,11 +138,9 @@ class SharedQueue(ABC):
         return EventLog.of(record.entries)
 
     def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
-        """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""
         return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
 
     def begin_stream(self, record_id: str) -> Callable[[], None]:
-        """Let the caller follow an unfinished job until the returned function is called."""
         job = self._job(record_id)
         if job is None:
             return lambda: None

@@ -33,7 +33,6 @@ class StateCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metrics."""
         for section in self._sections:
             yield from section()
         if self._streams is not None:

@@ -91,7 +91,6 @@ class Uploads:
         _remove_abandoned_folders()
 
     def close(self) -> None:
-        """End all processes."""
         self._processes.close()
 
     def read(self, data: bytes, name: str, body_bytes: int, is_awaited: Awaited) -> Iterator[Uploaded]:

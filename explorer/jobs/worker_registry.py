@@ -94,7 +94,6 @@ def queue_name(kind: RunnerKind, version: str, gpu: str = "") -> str:
 
 
 def kind_of(queue: str) -> RunnerKind:
-    """Return the kind of the jobs in a queue."""
     return next(kind for kind in _KIND_WORDS if kind == queue.partition(":")[0])
 
 
@@ -144,7 +143,6 @@ class WorkerRegistry:
 
     @property
     def alive(self) -> tuple[Worker, ...]:
-        """The workers that are alive."""
         return tuple(worker for worker in self.known if worker.is_alive)
 
     @property

@@ -3,6 +3,6 @@
 `explorer.model.languages` says which lexer reads which language.
 """
 
-from explorer.lexers.highlight import Span, count_lines, highlight_ansi, highlight_lines, lexer_for
+from explorer.lexers.highlight import Span, count_lines, highlight_ansi, highlight_lines
 
-__all__ = ["Span", "count_lines", "highlight_ansi", "highlight_lines", "lexer_for"]
+__all__ = ["Span", "count_lines", "highlight_ansi", "highlight_lines"]

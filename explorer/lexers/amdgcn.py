@@ -1,7 +1,5 @@
 """AMDGCN assembly as LLVM's AMDGPU back end writes it, with its directives and YAML metadata."""
 
-from __future__ import annotations
-
 from pygments.token import Comment, Keyword, Name, Number, Punctuation, String, Text
 
 from explorer.lexers.line_lexer import BLOCK_COMMENT, SPACE, STRING, LineLexer, Vocabulary

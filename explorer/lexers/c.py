@@ -1,7 +1,5 @@
 """The C that PTX is translated to."""
 
-from __future__ import annotations
-
 from pygments.token import Comment, Keyword, Name, Number, Punctuation, String, Text
 
 from explorer.lexers.line_lexer import BLOCK_COMMENT, SPACE, STRING, LineLexer, any_of

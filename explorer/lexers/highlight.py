@@ -20,7 +20,6 @@ Span = tuple[str, str]
 
 @functools.lru_cache(32)
 def lexer_for(language: str) -> Lexer:
-    """Return the lexer of a language."""
     lexer: Callable[[], Lexer] = pkgutil.resolve_name(find_language(language).lexer)
     return lexer()
 

@@ -4,8 +4,6 @@ Pygments' own lexer for LLVM is quadratic on a long word, and writes instruction
 all in one color.
 """
 
-from __future__ import annotations
-
 from pygments.token import Comment, Keyword, Name, Number, Punctuation, String
 
 from explorer.lexers.line_lexer import STRING, LineLexer, Vocabulary

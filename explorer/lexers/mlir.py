@@ -1,7 +1,5 @@
 """MLIR as Triton prints it: TTIR, TTGIR, Gluon's first stage, and the LLVM dialect."""
 
-from __future__ import annotations
-
 from pygments.token import Comment, Keyword, Name, Number, Punctuation, String
 
 from explorer.lexers.line_lexer import SPACE, STRING, LineLexer, Vocabulary

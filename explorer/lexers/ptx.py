@@ -1,7 +1,5 @@
 """PTX as LLVM's NVPTX back end writes it, inline assembly included."""
 
-from __future__ import annotations
-
 from pygments.token import Comment, Keyword, Name, Number, Punctuation, String, Text
 
 from explorer.lexers.line_lexer import BLOCK_COMMENT, GAP, SPACE, STRING, LineLexer, any_of

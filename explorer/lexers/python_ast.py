@@ -1,7 +1,5 @@
 """The readable tree of a Python AST: a line per node (`BinOp  # 12:4`), fields indented (`left:`)."""
 
-from __future__ import annotations
-
 from pygments.token import Comment, Keyword, Name, Number, Punctuation, String
 
 from explorer.lexers.line_lexer import SPACE, STRING, LineLexer, Vocabulary

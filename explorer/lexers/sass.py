@@ -1,7 +1,5 @@
 """SASS as nvdisasm prints it, with or without a column of control codes before or after the address."""
 
-from __future__ import annotations
-
 from pygments.token import Comment, Keyword, Name, Number, Punctuation, String, Text
 
 from explorer.lexers.line_lexer import BLOCK_COMMENT, GAP, SPACE, STRING, LineLexer

@@ -3,14 +3,11 @@
 A matrix is a request with three lists. Each cell is an ordinary compilation.
 """
 
-from __future__ import annotations
-
 from explorer.matrix.compiler import MatrixCompiler
 from explorer.matrix.documents import MatrixDocument, matrix_api, matrix_document, matrix_url
-from explorer.matrix.matrix import Cell, Configuration, Matrix, configurations_of, configured
+from explorer.matrix.matrix import Configuration, Matrix, configurations_of, configured
 
 __all__ = [
-    "Cell",
     "Configuration",
     "Matrix",
     "MatrixCompiler",

@@ -111,7 +111,6 @@ def matrix_api(matrix_id: str) -> str:
 
 
 def matrix_document(compiler: MatrixCompiler, profiles: Profiles, stored: Collection) -> MatrixDocument:
-    """Return the document of a stored matrix."""
     matrix = Matrix.of(stored.content)
     is_at_work = compiler.is_at_work(stored.id)  # before the cells: the last state is complete
     refused = compiler.refused(stored.id)

@@ -7,8 +7,6 @@ arrival (`explorer.sandbox.protocol`).
 Conventions: lines and columns are counted from 1; durations are milliseconds; sizes are bytes.
 """
 
-from __future__ import annotations
-
 from explorer.model.basics import DeviceKind, LineNumber, Scalar
 from explorer.model.encoding import decode_request, encode_event, to_plain
 from explorer.model.events import (

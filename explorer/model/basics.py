@@ -1,7 +1,5 @@
 """The plain types that the whole model shares."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 #: A line of the user's source, from 1 on. `explorer.model.source_lines` numbers the lines of several files.

@@ -5,8 +5,6 @@ longest kernel of `bench/long_module.py` needs 43 MB and 230,000 lines for one m
 locations of a stage. LLVM has the most passes: some hundreds.
 """
 
-from __future__ import annotations
-
 MOST_STAGES = 32
 MOST_PASSES = 2_000
 #: One event, as a line of JSON.

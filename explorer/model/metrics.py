@@ -70,7 +70,6 @@ TABLE_METRICS: tuple[Metric, ...] = tuple(
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric of a name, or None if there is none."""
     return next((metric for metric in METRICS if metric.name == name), None)
 
 

@@ -44,7 +44,6 @@ class JsonFormatter(logging.Formatter):
     """Formats a record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
         line: dict[str, Any] = {
             "time": _time_of(record).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),

@@ -102,12 +102,10 @@ class Span:
         self._span = span
 
     def rename(self, name: str) -> None:
-        """Rename the span."""
         if self._span is not None:
             self._span.update_name(name)
 
     def set(self, **attributes: Attribute) -> None:
-        """Add attributes."""
         if self._span is not None:
             self._span.set_attributes(attributes)
 

@@ -68,12 +68,8 @@ def _definitions(source: str) -> dict[tuple[str, int], ast.FunctionDef]:
 
 def definition_line(function: Any) -> int:
     """Return the line of a `jit` function's `def`, below the decorators."""
-    line = _line_in_file(function)
+    line = int(function.starting_line_number) + _lines_above_definition(function)
     return number_of(file_of(function), line) or line
-
-
-def _line_in_file(function: Any) -> int:
-    return int(function.starting_line_number) + _lines_above_definition(function)
 
 
 def _lines_above_definition(function: Any) -> int:

@@ -90,7 +90,6 @@ class Guesser:
         self._shapes = sum("shape" in usage.of(name) for name in self._parameters)
 
     def guess(self, name: str) -> Guess:
-        """Return the guess for the parameter `name`."""
         parameter = self._parameters[name]
         if name in self._preset:
             return Guess(Constant(self._preset[name]), "Set by the autotune configuration.", True)

@@ -12,7 +12,6 @@ from explorer.pipeline.guesses import Guesser
 
 
 def language_of(jit_function: Any) -> Literal["triton", "gluon"]:
-    """Return the language of the kernel."""
     return "gluon" if jit_function.is_gluon() else "triton"
 
 

@@ -160,7 +160,6 @@ class StageSource:
         return self._lowering(specialization, target, self._options_of(module)), module
 
     def error(self, message: str, line: int = 0, hint: str = "") -> UserError:
-        """Return an error at a line of the source."""
         return UserError(Diagnostic("error", message, self.kind.name, line, hint=hint))
 
     def _lowering(self, specialization: Specialization, target: Target, own: dict[str, int]) -> Lowering:

@@ -3,8 +3,6 @@
 A running server, which is found as by the command line, compiles them, or else this process.
 """
 
-from __future__ import annotations
-
 from explorer.python.compile_kernel import compile  # noqa: A004  the name that users call
 from explorer.python.result import CompilerPass, Improved, Passes, Result, Workbench
 from explorer.python.show_launch import show

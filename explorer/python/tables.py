@@ -36,7 +36,6 @@ def metric_rows(document: CompilationDocument, metrics: MetricsDocument) -> list
 
 
 def pass_rows(passes: Sequence[PassDocument], changes: Sequence[PassChanges]) -> list[Row]:
-    """Return a row for each compiler pass."""
     counted = {each.index: msgspec.structs.asdict(each) for each in changes}
     return [msgspec.structs.asdict(each) | counted.get(each.index, {}) for each in passes]
 
@@ -51,7 +50,6 @@ def instruction_rows(instructions: Sequence[Instruction], sass: str) -> list[Row
 
 
 def buffer_rows(memory: AllocationDocument) -> list[Row]:
-    """Return a row for each buffer in shared memory."""
     return [
         vars(each) | {"function": function.name, "source_line": each.first.source_line}
         for function in memory.functions

@@ -175,7 +175,6 @@ def differences(before: Record, after: Record) -> list[DifferenceDocument]:
 
 
 def source_diff(before: Record, after: Record) -> DiffDocument:
-    """Compare the sources."""
     return DiffDocument.of(before.request.source, after.request.source, "none")
 
 

@@ -41,7 +41,6 @@ class MetricsDocument(msgspec.Struct, frozen=True):
 
 
 def metrics_of(record: Record) -> MetricsDocument:
-    """Read the metrics of a compilation."""
     result = record.result
     needs = ResourcesDocument.of(result.resources, record.request.target) if result.resources else None
     values: dict[str, Any] = {} if needs is None else msgspec.structs.asdict(needs)

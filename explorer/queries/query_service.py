@@ -80,7 +80,6 @@ class _StoredAnswers:
         self._read: Callable[[str], bytes | None] | None = None
 
     def find(self, key: str) -> bytes | None:
-        """Return the answer, or None."""
         self._lookups += 1
         if self._lookups <= _MOST_LOOKUPS:
             return self._store.answers.find(self._record, key)

@@ -40,7 +40,6 @@ class _Writer:
         self._texts: dict[Address, int] = {}
 
     def add(self, address: str, body: bytes, status: int = 200) -> None:
-        """Add the answer at an address."""
         number = self._numbers.setdefault(body, len(self._numbers))
         if number == len(self.written.bodies):
             self.written.bodies.append(packed(body))

@@ -77,6 +77,5 @@ class BoundedFile:
         return shorten(head, cut_bytes, os.pread(self.descriptor, self._half, len(head) + cut_bytes))
 
     def last_text(self, limit_bytes: int = 8192) -> str:
-        """Return the last `limit_bytes` as text."""
         size = os.fstat(self.descriptor).st_size
         return os.pread(self.descriptor, limit_bytes, max(size - limit_bytes, 0)).decode("utf-8", "replace")

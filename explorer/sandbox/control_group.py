@@ -33,7 +33,6 @@ class ControlGroup:
         self._folder = folder
 
     def create(self, memory_bytes: int) -> None:
-        """Create the group with its limit."""
         self._folder.mkdir()
         (self._folder / "memory.max").write_text(str(int(memory_bytes * _SLACK)))
         with contextlib.suppress(OSError):  # A kernel without swap accounting has no such file.

@@ -9,8 +9,6 @@ Neither error leaves this package. Users see a diagnostic, or `QueueFull`, `Sand
 of `explorer.errors` if no job could be executed.
 """
 
-from __future__ import annotations
-
 from explorer.errors import ExplorerError
 
 

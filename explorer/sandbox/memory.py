@@ -73,7 +73,6 @@ class JobMemory:
         return [process for process in found if process not in self._guards]
 
     def used_bytes(self) -> int:
-        """Return the memory in use."""
         others = self._scratch_bytes() + self._count_sockets(self._own_sockets) * self._socket_bytes
         processes = self.processes()
         used = others + sum(map(held_bytes, processes))

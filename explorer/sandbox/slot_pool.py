@@ -99,11 +99,9 @@ class VersionPools:
             return pool
 
     def states(self) -> list[PoolState]:
-        """Return the state of each pool."""
         return [pool.state() for pool, _ in list(self._pools.values())]
 
     def close(self) -> None:
-        """Kill all jobs."""
         self._closed.set()
         for pool, _ in self._pools.values():
             pool.close()
@@ -211,7 +209,6 @@ class SlotPool:
             self._give_back(slot, script, is_broken=is_broken)
 
     def begin(self) -> None:
-        """Start a slot."""
         self.grow_to(self._settings.slots_per_version, waits=False)
 
     def grow_to(self, count: int, *, waits: bool = True) -> None:
@@ -257,7 +254,6 @@ class SlotPool:
             self._changed.notify_all()
 
     def join(self) -> None:
-        """Wait for the end of the slots."""
         self._background.shutdown()
         with self._changed:
             self._changed.wait_for(lambda: not self._busy, _CLOSE_SECONDS)

@@ -292,7 +292,6 @@ class _Body:
 
     @property
     def data(self) -> bytes:
-        """The received bytes."""
         return bytes(self._data)
 
     def release(self) -> None:

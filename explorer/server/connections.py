@@ -51,7 +51,6 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Note that the client has sent data."""
         self._has_sent = True
         super().data_received(data)
 
@@ -80,7 +79,6 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether the connection waits for the client."""
         return not self.is_at_work or self.transport.get_write_buffer_size() > 0
 
     def check(self, now: float) -> None:
@@ -152,7 +150,6 @@ class Connections:
         self._by_client.setdefault(connection.client, {})[connection] = None
 
     def remove(self, connection: Connection) -> None:
-        """Remove a closed connection."""
         connection.is_lost = True
         if self._all.get(connection.peer) is connection:
             del self._all[connection.peer]

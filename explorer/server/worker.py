@@ -56,7 +56,6 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._signaled.set()
 
     def handle_quit_signal(self) -> None:
-        """Stop."""
         super().handle_quit_signal()
         self._signaled.set()
 

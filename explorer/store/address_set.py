@@ -21,7 +21,6 @@ class AddressSet:
         self._offset = random.choice(_OFFSETS)  # noqa: S311  no secret
 
     def add(self, address: Address) -> None:
-        """Add an address."""
         for position in self._positions(address):
             self._bits[position >> 3] |= 1 << (position & 7)
 

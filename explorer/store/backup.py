@@ -47,13 +47,10 @@ class Copied:
 
 
 class _Target(Protocol):
-    def add(self, name: str, data: bytes) -> None:
-        """Add a file."""
-        ...
+    def add(self, name: str, data: bytes) -> None: ...
 
     def add_file(self, name: str, path: Path) -> None:
         """Add a copy of a file."""
-        ...
 
 
 def database_file(url: str) -> Path:

@@ -22,11 +22,9 @@ class Blobs(Protocol):
 
     def read(self, address: Address) -> bytes:
         """Return a blob."""
-        ...
 
     def write(self, address: Address, data: bytes) -> int:
         """Store a blob, unless it is stored, and return its length as stored."""
-        ...
 
 
 class Batches:
@@ -47,7 +45,6 @@ class Batches:
         self._writers.shutdown()
 
     def open(self) -> BlobBatch:
-        """Return a new, empty batch."""
         return BlobBatch(self)
 
     @contextmanager
@@ -166,7 +163,6 @@ class StoredBytes:
             self._new += size
 
     def begin(self) -> None:
-        """Begin a measurement."""
         with self._changing:
             self._new = 0
 

@@ -18,7 +18,6 @@ class BlobStore(Protocol):
 
     def batch(self) -> BlobBatch:
         """Return a new, empty batch."""
-        ...
 
     def read(self, address: Address) -> bytes:
         """Return a blob.
@@ -27,7 +26,6 @@ class BlobStore(Protocol):
             DamagedText: the blob is missing or damaged.
             StoreError: the store cannot be read.
         """
-        ...
 
     def stream(self, address: Address) -> Iterator[bytes]:
         """Yield the parts of a blob. Damage is only detected at its end.
@@ -36,7 +34,6 @@ class BlobStore(Protocol):
             DamagedText: the blob is missing or damaged.
             StoreError: the store cannot be read.
         """
-        ...
 
     def read_if_sound(self, address: Address) -> bytes | None:
         """Return a blob; None if it is missing or damaged. A damaged blob is removed.
@@ -44,7 +41,6 @@ class BlobStore(Protocol):
         Raises:
             StoreError: the store cannot be read.
         """
-        ...
 
     def read_frame(self, address: Address) -> bytes | None:
         """Return a blob as stored, compressed; None if it is missing or damaged.
@@ -52,21 +48,17 @@ class BlobStore(Protocol):
         Raises:
             StoreError: the store cannot be read.
         """
-        ...
 
     def remove(self, address: Address) -> None:
         """Remove a damaged blob."""
-        ...
 
     @property
     def used_bytes(self) -> int:
         """The length of all blobs as stored: measured when the store is pruned, plus later writes."""
-        ...
 
     @property
     def young_bytes(self) -> int:
         """The part of `used_bytes` that is removed when it is older: another process may need it."""
-        ...
 
     @property
     def free_bytes(self) -> int:
@@ -75,12 +67,10 @@ class BlobStore(Protocol):
         Raises:
             StoreError: the store cannot be used.
         """
-        ...
 
     @property
     def needs_disk(self) -> bool:
         """Whether nothing can be stored without free space on the disk of this machine."""
-        ...
 
     def check(self) -> None:
         """Check that a blob could be stored.
@@ -88,7 +78,6 @@ class BlobStore(Protocol):
         Raises:
             StoreError: a blob could not be stored; the message says why.
         """
-        ...
 
     def sizes(self) -> Iterator[tuple[Address, int]]:
         """Yield the address of each blob and its length as it is stored.
@@ -96,7 +85,6 @@ class BlobStore(Protocol):
         Raises:
             StoreError: the store cannot be read.
         """
-        ...
 
     def unpruned(self) -> AbstractContextManager[None]:
         """Let no process of this machine remove blobs until the end of the block.
@@ -104,11 +92,9 @@ class BlobStore(Protocol):
         Raises:
             StoreError: the store cannot be locked.
         """
-        ...
 
     def stored_bytes(self, address: Address) -> int:
         """Return the length of a blob as it is stored; 0 if there is none."""
-        ...
 
     def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
         """Remove the blobs that `find_referenced` does not return, and return the number of removed blobs.
@@ -118,8 +104,6 @@ class BlobStore(Protocol):
         Raises:
             StoreError: another process removes blobs, or the store is read-only.
         """
-        ...
 
     def close(self) -> None:
         """Finish pending writes and release the resources of the store."""
-        ...

@@ -66,7 +66,6 @@ class BlobCache:
                 _log.warning("The cache %s cannot be written: %s", self._folder, reason)
 
     def remove(self, address: Address) -> None:
-        """Remove a copy."""
         with suppress(OSError):
             self._path(address).unlink()
 

@@ -122,7 +122,6 @@ class Database:
             yield connection
 
     def close(self) -> None:
-        """Close all connections."""
         self._engine.dispose()
 
     @contextmanager

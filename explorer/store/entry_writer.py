@@ -26,7 +26,6 @@ class EntryWriter:
         self._batch = batch
 
     def write(self, event: Event) -> Entry:
-        """Return the entry of an event."""
         if isinstance(event, Stage):
             return self._write_stage(event)
         if isinstance(event, Pass):

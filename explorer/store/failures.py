@@ -44,7 +44,6 @@ def database_failures() -> Iterator[None]:
 
 
 def failure_of(error: SQLAlchemyError) -> StoreError:
-    """Return the failure of the store for a failure of the database."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     code, state = getattr(cause, "sqlite_errorcode", 0) & _PRIMARY_CODE, getattr(cause, "sqlstate", "")
     if code in _LOCKED_CODES or state in _POSTGRESQL_LOCKED:

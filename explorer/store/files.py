@@ -62,7 +62,6 @@ class FileBlobStore:
         self._users.close()
 
     def batch(self) -> BlobBatch:
-        """Return a new, empty batch."""
         return self._batches.open()
 
     def path(self, address: Address) -> Path:
@@ -70,24 +69,12 @@ class FileBlobStore:
         return self.folder / f"{address}{SUFFIX}"
 
     def read(self, address: Address) -> bytes:
-        """Return a blob.
-
-        Raises:
-            DamagedText: the blob is missing or damaged.
-            StoreError: the folder cannot be read.
-        """
         data = self.read_if_sound(address)
         if data is None:
             raise DamagedText(f"The stored text {self.path(address)} is missing or damaged.")
         return data
 
     def stream(self, address: Address) -> Iterator[bytes]:
-        """Yield the parts of a blob. Damage is only detected at its end.
-
-        Raises:
-            DamagedText: the blob is missing or damaged. A damaged file is removed.
-            StoreError: the folder cannot be read.
-        """
         digest = hashlib.sha256()
         with suppress(OSError, zstandard.ZstdError), self.path(address).open("rb") as file:
             for part in parts_of(file):
@@ -98,11 +85,6 @@ class FileBlobStore:
             raise DamagedText(f"The stored text {self.path(address)} was damaged.")
 
     def read_if_sound(self, address: Address) -> bytes | None:
-        """Return a blob; None if it is missing or damaged. A damaged file is removed.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
         frame = self._frame(address)
         data = None if frame is None else decode(frame, address)
         if data is None:
@@ -115,11 +97,6 @@ class FileBlobStore:
             self.path(address).unlink()
 
     def read_frame(self, address: Address) -> bytes | None:
-        """Return a blob as stored, compressed; None if it is missing or damaged.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
         frame = self._frame(address)
         return None if frame is None else check(frame, address)
 
@@ -136,7 +113,6 @@ class FileBlobStore:
             raise disk_failure(f"Cannot read the stored text {path}", error) from error
 
     def stored_bytes(self, address: Address) -> int:
-        """Return the length of the file of a blob; 0 if there is none."""
         try:
             return self.path(address).stat().st_size
         except OSError:
@@ -159,11 +135,6 @@ class FileBlobStore:
 
     @property
     def free_bytes(self) -> int:
-        """The free space of the disk.
-
-        Raises:
-            StoreError: the folder cannot be used.
-        """
         return free_bytes(self.folder)
 
     def check(self) -> None:
@@ -178,11 +149,6 @@ class FileBlobStore:
             raise disk_failure(f"Cannot write to the folder {self.folder}", error) from error
 
     def sizes(self) -> Iterator[tuple[Address, int]]:
-        """Yield the address of each file and its length.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
         try:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
@@ -193,11 +159,6 @@ class FileBlobStore:
             raise disk_failure(f"Cannot read the folder {self.folder}", error) from error
 
     def unpruned(self) -> AbstractContextManager[None]:
-        """Let no process remove blobs until the end of the block.
-
-        Raises:
-            StoreError: the disk is full or read-only.
-        """
         return self._users.unpruned()
 
     def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:

@@ -29,7 +29,6 @@ class Pruner:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop."""
         self._is_closed.set()
         self._store.pruning_is_due.set()
         self._thread.join(_CLOSE_SECONDS)

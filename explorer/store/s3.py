@@ -59,16 +59,9 @@ class S3BlobStore:
         self._users.close()
 
     def batch(self) -> BlobBatch:
-        """Return a new, empty batch."""
         return self._batches.open()
 
     def read(self, address: Address) -> bytes:
-        """Return a blob.
-
-        Raises:
-            DamagedText: the blob is missing or damaged.
-            StoreError: the S3 store cannot be read.
-        """
         return self._load(address, decode)
 
     def stream(self, address: Address) -> Iterator[bytes]:
@@ -97,11 +90,6 @@ class S3BlobStore:
         return result
 
     def read_if_sound(self, address: Address) -> bytes | None:
-        """Return a blob; None if it is missing or damaged. A damaged object is removed.
-
-        Raises:
-            StoreError: the S3 store cannot be read.
-        """
         try:
             return self.read(address)
         except DamagedText:
@@ -116,16 +104,10 @@ class S3BlobStore:
         self._remove([address])
 
     def read_frame(self, address: Address) -> bytes | None:
-        """Return a blob as the S3 store has it, compressed; None if it is missing or damaged.
-
-        Raises:
-            StoreError: the S3 store cannot be read.
-        """
         frame = self._objects.get(_name(address))
         return None if frame is None else check(frame, address)
 
     def stored_bytes(self, address: Address) -> int:
-        """Return the length of the object of a blob; 0 if there is none."""
         found = self._objects.head(_name(address))
         return 0 if found is None else found.bytes
 
@@ -136,7 +118,6 @@ class S3BlobStore:
 
     @property
     def young_bytes(self) -> int:
-        """The part of `used_bytes` that is removed when it is older."""
         return self._stored.young
 
     @property
@@ -162,21 +143,11 @@ class S3BlobStore:
         self._objects.check()
 
     def sizes(self) -> Iterator[tuple[Address, int]]:
-        """Yield the address of each object and its length.
-
-        Raises:
-            StoreError: the S3 store cannot be read.
-        """
         for page in self._pages():
             for address, found in page.items():
                 yield address, found.bytes
 
     def unpruned(self) -> AbstractContextManager[None]:
-        """Let no process of this machine remove blobs until the end of the block.
-
-        Raises:
-            StoreError: the disk is full or read-only.
-        """
         return self._users.unpruned()
 
     def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
@@ -237,7 +208,6 @@ class S3BlobStore:
             }
 
     def _remove(self, addresses: list[Address]) -> None:
-        """Remove objects and their copies."""
         self._objects.delete([_name(address) for address in addresses])
         for address in addresses:
             self._cache.remove(address)

@@ -181,7 +181,6 @@ class S3Objects:
         self.put(_PROBE, b"")
 
     def delete(self, names: Collection[str]) -> None:
-        """Remove objects."""
         if names:
             self._ask(lambda: self._store.delete(list(names)), "remove", "remove objects from")
 
@@ -268,5 +267,4 @@ class _Outage:
             self._failure, self._next_try = failure, time.monotonic() + _PAUSE_SECONDS
 
     def end(self) -> None:
-        """Note that the store has answered."""
         self._failure = None

@@ -37,7 +37,6 @@ class Group:
     bytes: int = 0
 
     def add(self, size: int, *, has_result: bool) -> None:
-        """Count a request."""
         self.requests += 1
         self.results += has_result
         self.bytes += size

@@ -44,7 +44,6 @@ class TourPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: int = 1
 
     def is_shown_by(self, stage: str, line: str) -> bool:
-        """Return whether the pattern is found in a line of a stage."""
         return self.stage == stage and re.search(self.pattern, line) is not None
 
 
@@ -140,7 +139,6 @@ def load_tours() -> tuple[Tour, ...]:
 
 
 def find_tour(name: str) -> Tour | None:
-    """Return the tour with this name, or None."""
     return next((tour for tour in load_tours() if tour.name == name), None)
 
 

@@ -49,7 +49,6 @@ class Tier:
         self.slot = self.start()
 
     def start(self):
-        """Start a jail."""
         with pytest.MonkeyPatch.context() as patch:
             if self._python is not None:
                 patch.setattr(sys, "executable", self._python)
@@ -110,7 +109,6 @@ class Result:
 
 
 def descendants(outermost):
-    """Return a process and its descendants."""
     processes = [outermost]
     for process in processes:
         with contextlib.suppress(OSError):

@@ -11,6 +11,7 @@ import uuid
 
 import pytest
 from served import Server
+from waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -104,19 +105,20 @@ def test_a_client_that_closes_its_streams_can_open_others(server, job):
     for _ in range(3):
         with open_streams(server, job, STREAMS_OF_CLIENT, "127.0.0.5") as (_, statuses):
             assert set(statuses) == {200}
-        deadline = time.monotonic() + WAIT_SECONDS
-        while status(server, job["events"], "127.0.0.5") != 200:
-            assert time.monotonic() < deadline, "the server counts streams that are closed"
-            time.sleep(0.1)
+        wait_for(
+            lambda: status(server, job["events"], "127.0.0.5") == 200,
+            "the server counts streams that are closed",
+        )
         wait_until_counted(server, job)
 
 
 def wait_until_counted(server, job):
     """Wait until the server has noticed that all streams of a client are closed."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while any(each.raddr and each.raddr.ip == "127.0.0.5" for each in server.worker.net_connections("tcp")):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+
+    def remote_addresses():
+        return [each.raddr.ip for each in server.worker.net_connections("tcp") if each.raddr]
+
+    wait_for(lambda: "127.0.0.5" not in remote_addresses())
 
 
 def test_a_request_for_the_headers_alone_opens_no_stream(server, job):

@@ -9,6 +9,7 @@ import pytest
 from forms import open_store_of
 from processes import ask_each
 from served import Server
+from waiting import wait_for
 
 from explorer.model import Request
 
@@ -50,15 +51,12 @@ def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):
             ticket = client.submit(f"{endless}# {number}").document
             while client.document(ticket)["status"] == "queued":
                 time.sleep(0.05)
-        deadline = time.monotonic() + 60
 
         def lower():
             """Count the processes with a lower priority: a warden and its worker."""
             return sum(nice > usual for _, nice in ask_each(server.family(), psutil.Process.nice))
 
-        while lower() < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert lower() == 2
+        wait_for(lambda: lower() == 2)
     finally:
         server.kill()
 

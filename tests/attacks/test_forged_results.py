@@ -17,6 +17,7 @@ import psutil
 import pytest
 from processes import ask_each
 from processor_time import check_processor_seconds, processor_time
+from waiting import wait_for
 
 from explorer.analysis.assembly.operations import operation_lines
 from explorer.analysis.diff import Alignment
@@ -430,20 +431,13 @@ def computing(server):
     return sum("forkserver" in " ".join(words) for _, words in commands) - 1
 
 
-def until(is_so):
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def test_the_server_ends_a_query_whose_client_has_left(server):
     server, address = server
     with server.connect() as connection:
         connection.sendall(f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
-        until(lambda: computing(server) == 1)
+        wait_for(lambda: computing(server) == 1)
     left = time.monotonic()
-    until(lambda: computing(server) == 0)
+    wait_for(lambda: computing(server) == 0)
     assert time.monotonic() - left < 20  # without a disconnect, it would compute for 30 seconds
 
 

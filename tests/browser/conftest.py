@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from actions import TIMEOUT_MS, UNPINNED, Hold, Visitor, wait_for_result
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, Route, expect, sync_playwright
 from served import Server
 
 from explorer.store import Store, open_store
@@ -140,3 +140,8 @@ def other_site(tmp_path: Path) -> Iterator[Callable[[str], str]]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def ttgir(page: Page) -> Locator:
+    return page.locator("pane-stage.hue-ttgir")

@@ -60,12 +60,10 @@ def pair(server: str) -> str:
 
 
 def step(page: Page, title: str) -> None:
-    """Choose a step of the path."""
     page.get_by_role("navigation", name="Compared stages").get_by_role("link", name=title).click()
 
 
 def column(page: Page, side: str):
-    """Return a column of the difference."""
     return page.get_by_role("group", name=f"{side}: ")
 
 

@@ -26,11 +26,6 @@ def page(page: Page) -> Page:
     return page
 
 
-@pytest.fixture
-def ttgir(page: Page) -> Locator:
-    return page.locator("pane-stage.hue-ttgir")
-
-
 def toggle(pane: Locator, title: str) -> None:
     """Choose an entry of the pane's menu."""
     pane.get_by_role("button", name="view").click()
@@ -119,7 +114,6 @@ def test_machine_code_opens_without_codes_and_one_click_shows_them(page: Page) -
 
 
 def copied(page: Page) -> str:
-    """Return the content of the clipboard."""
     text: str = page.evaluate("navigator.clipboard.readText()")
     return text
 

@@ -15,6 +15,7 @@ from actions import (
     wait_for_result,
 )
 from playwright.sync_api import expect
+from sources import SUMS
 
 #: Its accumulator does not fit into the registers of four warps.
 SPILLING = """import torch
@@ -40,23 +41,6 @@ c = torch.empty((2048, 2048), device="cuda")
 grid = lambda meta: (triton.cdiv(2048, meta["BLOCK"]), triton.cdiv(2048, meta["BLOCK"]))
 product[grid](a, b, c, 2048, BLOCK=256, INNER=32, num_warps=4)
 """
-#: Its loop waits for its own loads.
-WAITING = """import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def sums(x, out, columns, BLOCK: tl.constexpr):
-    total = tl.zeros((BLOCK,), tl.float32)
-    for start in range(0, columns, BLOCK):  # turn by turn
-        total += tl.load(x + tl.program_id(0) * columns + start + tl.arange(0, BLOCK))
-    tl.store(out + tl.program_id(0), tl.sum(total))
-
-
-x = torch.empty((4096, 4096), device="cuda")
-sums[(64,)](x, x, 4096, BLOCK=1024)
-"""
 #: Each program gathers what lies apart, and stores it together.
 GATHERING = """import torch
 import triton
@@ -77,7 +61,7 @@ gather[(256,)](x, torch.empty_like(x), BLOCK=1024)
 
 def test_a_finding_leads_to_its_line_and_operation(visitor: Visitor) -> None:
     page = visitor()
-    open_result(page, WAITING, "#panes=stage:ttgir@50+findings@50")
+    open_result(page, SUMS, "#panes=stage:ttgir@50+findings@50")
     pane = page.locator("pane-findings")
     finding = pane.get_by_role("listitem").filter(has_text="waits for its own loads")
     expect(finding).to_contain_text("tl.range(…, num_stages=N)")
@@ -140,7 +124,7 @@ def test_the_link_of_a_kernel_keeps_its_trials_and_a_change_is_undone(visitor: V
     page = visitor()
     page.goto("/#panes=findings")
     wait_for_result(page)
-    paste_source(page, WAITING)
+    paste_source(page, SUMS)
     pane = page.locator("pane-findings")
     expect(pane).to_contain_text("waits for its own loads", timeout=60_000)
     pane.get_by_role("button", name="Try all").click()
@@ -163,7 +147,7 @@ def test_the_link_of_a_kernel_keeps_its_trials_and_a_change_is_undone(visitor: V
 @pytest.mark.nightly
 def test_a_kernel_is_improved_by_two_clicks(visitor: Visitor) -> None:
     page = visitor()
-    open_result(page, WAITING, "#panes=findings")
+    open_result(page, SUMS, "#panes=findings")
     pane = page.locator("pane-findings")
     pane.get_by_role("button", name="Improve").click()
     search = pane.get_by_role("region", name="Improvement")

@@ -59,7 +59,6 @@ def fold_loop(ttgir: Locator) -> Locator:
 
 
 def numbers(pane: Locator) -> list[int]:
-    """Return the numbers of the rendered lines."""
     return sorted(int(text) for text in pane.locator(".number").all_inner_texts())
 
 

@@ -38,11 +38,6 @@ def page(page: Page) -> Page:
     return page
 
 
-@pytest.fixture
-def ttgir(page: Page) -> Locator:
-    return page.locator("pane-stage.hue-ttgir")
-
-
 def source_line(page: Page, text: str) -> tuple[int, str]:
     """The number and the text of the source line that holds `text`."""
     source = page.request.get(f"/api/v1/compilations/{result_id(page)}/source").text()

@@ -49,7 +49,6 @@ def expect_another(page: Page, result: str) -> None:
 
 
 def stage(page: Page, name: str) -> Locator:
-    """Return the pane of a stage."""
     return page.locator(f"pane-stage.hue-{name}")
 
 
@@ -135,7 +134,6 @@ def test_who_asks_gets_the_whole_failure(live_page: Page) -> None:
 
 
 def metric(server: str, name: str) -> float:
-    """Return the sum of a metric."""
     with urllib.request.urlopen(f"{server}/metrics") as response:
         found = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", response.read().decode(), re.MULTILINE)
     assert found, name
@@ -201,7 +199,6 @@ def test_the_switch_is_remembered(live_page: Page) -> None:
 
 
 def newest_entry(page: Page) -> dict[str, Any]:
-    """Return the newest entry of the history."""
     entry: dict[str, Any] = page.evaluate("JSON.parse(localStorage.getItem('history'))[0]")
     return entry
 

@@ -40,7 +40,6 @@ def page(visitor: Visitor) -> Page:
 
 
 def share(page: Page) -> None:
-    """Open the menu."""
     page.get_by_role("button", name="Share", exact=True).click()
     expect(page.locator("#share-menu")).to_be_visible()
 

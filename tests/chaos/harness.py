@@ -77,13 +77,11 @@ class Disk:
         self._rest = folder / "rest"
 
     def fill(self) -> None:
-        """Use all space."""
         with suppress(OSError), self._rest.open("ab", buffering=0) as file:
             while True:
                 file.write(bytes(1 << 16))
 
     def free(self) -> None:
-        """Make space."""
         self._rest.unlink(missing_ok=True)
 
     def close(self) -> None:

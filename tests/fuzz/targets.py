@@ -1,7 +1,7 @@
 """The parsers of text and files that a stranger may have written: one entry for each.
 
 A target gets bytes. It returns, or raises one of its documented errors. Its seeds are the files of some
-folders of `corpus/`; inputs of earlier failures stay there.
+folders of `corpus/`; inputs of earlier failures stay there. Links lead to what other tests recorded.
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ class Target:
 
     @property
     def seeds(self) -> list[Path]:
-        """The files of its corpus."""
         return sorted(path for folder in self.folders for path in (CORPUS / folder).iterdir())
 
     def try_(self, data: bytes) -> None:
@@ -212,5 +211,4 @@ assert set(_LANGUAGE_FOLDERS) <= set(LANGUAGES)
 
 
 def find_target(name: str) -> Target:
-    """Return the target of a name."""
     return next(target for target in TARGETS if target.name == name)

@@ -5,13 +5,12 @@
 Needs triton, torch, bubblewrap and what the package itself needs.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 
 import msgspec
 import pytest
+from waiting import wait_for
 
 from explorer.examples import find_example
 from explorer.model import Progress, Request, Run
@@ -143,10 +142,7 @@ def assert_works(services, request, before):
     record = services.queue.complete(request)
     assert record.status == "complete", said(record)
     assert all(output.matches for output in document(record, "check", Check).outputs)
-    deadline = time.monotonic() + 20
-    while left := [gpu for gpu in GPUS if not is_clean(gpu, before)]:
-        assert time.monotonic() < deadline, [usage_of(gpu) for gpu in left]
-        time.sleep(0.2)
+    wait_for(lambda: all(is_clean(gpu, before) for gpu in GPUS), "a GPU is not clean", seconds=20)
     assert services.queue.problem("gpu") is None
 
 

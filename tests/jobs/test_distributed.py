@@ -8,6 +8,7 @@ from typing import cast
 
 import msgspec
 import pytest
+from waiting import wait_for
 
 from explorer import create_app
 from explorer.jobs import Metrics
@@ -106,10 +107,7 @@ def test_the_end_of_a_stream_is_known_to_other_servers(queues):
     as_("reader")
     second.find(record.id)
     second.begin_stream(record.id)()
-    deadline = time.monotonic() + _WAIT_SECONDS
-    while cancel(first, record, "one"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: not cancel(first, record, "one"))
     assert is_canceled(second, record)
 
 
@@ -132,10 +130,7 @@ def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
             services.store.processes.announce("worker", "elsewhere", document, is_worker=True)
 
         def wait_for_jobs(count):
-            deadline = time.monotonic() + _WAIT_SECONDS
-            while services.store.jobs.counts() != {"compile:3.9.0": (count, 0)}:
-                assert time.monotonic() < deadline, services.store.jobs.counts()
-                time.sleep(0.05)
+            wait_for(lambda: services.store.jobs.counts() == {"compile:3.9.0": (count, 0)})
 
         announce(3)
         targets = ("cuda:75", "cuda:80", "cuda:86", "cuda:89", "cuda:90", "cuda:100", "cuda:120")
@@ -221,10 +216,7 @@ def test_a_worker_takes_one_job_of_a_client_for_its_slot_and_its_reserve(tmp_pat
         threads = [Thread(target=station.work) for _ in range(2)]
         for thread in threads:
             thread.start()
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while len(jobs.begun) < 2 and all(thread.is_alive() for thread in threads):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for(lambda: len(jobs.begun) == 2 or not all(thread.is_alive() for thread in threads))
         jobs.may_end.set()
         for thread in threads:
             thread.join()

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from promql_parser import AggregateExpr, VectorSelector, parse, walk
 from served import Server
 from trace_collector import Collector
+from waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -66,15 +67,6 @@ def server(tmp_path_factory, collector, log):
         )
         with closing(server):
             yield server
-
-
-def wait_for(what, seconds=60):
-    """Return the first result of a function that is true."""
-    deadline = time.monotonic() + seconds
-    while not (found := what()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert found
-    return found
 
 
 def health(server):

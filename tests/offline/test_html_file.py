@@ -1,7 +1,5 @@
 """Test the content of the saved page, and which scripts it may run."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import html

@@ -79,6 +79,15 @@ class Gallery:
             self._compiler.wait()
 
 
+@pytest.fixture(scope="module")
+def private_cache(tmp_path_factory):
+    """The cache of the compiler is a new folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+        yield
+
+
 @pytest.fixture(scope="session", params=TRITONS)
 def gallery(request):
     """Return a function from example and target to its `Captured` compilation."""

@@ -5,7 +5,7 @@ import pytest
 from explorer.model import Diagnostic, Event, Request, Stage
 from explorer.pipeline.job import perform
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("private_cache")]
 
 KERNEL = """\
 import torch, triton
@@ -18,12 +18,6 @@ def add(x, n, BLOCK: tl.constexpr):
 
 add[(1,)](torch.empty(128, device="cuda"), 128, BLOCK=128)
 """
-
-
-@pytest.fixture(autouse=True)
-def private_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
 
 
 def run(source, options=None):

@@ -7,16 +7,8 @@ from explorer.examples import find_example
 from explorer.model import Edits, Event, Request
 from explorer.pipeline.job import perform
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("private_cache")]
 SOURCE = find_example("vector_add").source
-
-
-@pytest.fixture(autouse=True, scope="module")
-def private_cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
-        yield
 
 
 def compiled(**edits):

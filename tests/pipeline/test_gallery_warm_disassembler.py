@@ -4,8 +4,8 @@ import base64
 import socket
 
 import pytest
-from disassembled import wait_for
 from gallery_cases import CASES
+from waiting import wait_for
 
 from explorer.model.hardware import TARGETS
 from explorer.pipeline.stages.sass import _INDIRECT_BRANCH

@@ -4,11 +4,12 @@ import subprocess
 import sys
 
 import pytest
+from sources import SQUARE
 
 from explorer.model import Diagnostic, Done, Event, Pass, Request, Resources, Stage
 from explorer.pipeline.job import perform
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("private_cache")]
 
 HEAD = """\
 import torch, triton
@@ -24,14 +25,7 @@ kernel[(1,)](torch.zeros(1024, dtype=torch.int32, device="cuda"), BLOCK=1024)
 """
 
 
-@pytest.fixture(autouse=True)
-def private_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
-
-
 def told(body, target="cuda:90", **options):
-    """The events of a job."""
     events: list[Event] = []
     perform(Request(HEAD + body + LAUNCH, target, "", options=options), events.append)
     assert isinstance(events[-1], Done)
@@ -172,20 +166,6 @@ def test_warming_up_leaves_one_thread():
     code = f"from explorer.pipeline import job; job.warm_up(); {count}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.split()[-1] == "1", done.stderr[-2000:]
-
-
-SQUARE = """\
-import torch, triton
-import triton.language as tl
-
-@triton.jit
-def square(x_ptr, BLOCK: tl.constexpr):
-    places = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
-    x = tl.load(x_ptr + places)
-    tl.store(x_ptr + places, tl.dot(x, x).to(x.dtype))
-
-square[(1,)](torch.zeros(64, 64, dtype=torch.float16, device="cuda"), BLOCK=64)
-"""
 
 
 def test_the_pass_in_which_it_fails_is_the_last_one():

@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 import pytest
+from sources import HEAD
 
 from explorer.model import Diagnostic, Inspection, Request, Specialized, Stage
 from explorer.model.hardware import find_target
@@ -12,16 +13,6 @@ from explorer.pipeline.job import perform
 from explorer.pipeline.module import load
 
 HOPPER = find_target("cuda:90")
-HEAD = """\
-import torch, triton
-import triton.language as tl
-
-@triton.jit
-def kernel(x_ptr, n, BLOCK: tl.constexpr):
-    tl.store(x_ptr + tl.arange(0, BLOCK), n)
-
-x = torch.empty(64, device="cuda")
-"""
 LAUNCH = "kernel[(1,)](x, 16, BLOCK=64)\n"
 
 

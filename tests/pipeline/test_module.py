@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from sources import HEAD
 from tritons import TRITONS
 
 from explorer.model.hardware import find_target
@@ -189,17 +190,6 @@ def test_a_file_of_a_package_still_lists_its_kernels(scripts):
 
 
 # --- failures ---------------------------------------------------------------------------------
-
-HEAD = """\
-import torch, triton
-import triton.language as tl
-
-@triton.jit
-def kernel(x_ptr, n, BLOCK: tl.constexpr):
-    tl.store(x_ptr + tl.arange(0, BLOCK), n)
-
-x = torch.empty(64, device="cuda")
-"""
 
 
 def test_syntax_error_has_its_place():

@@ -13,6 +13,8 @@ from explorer.pipeline.module import load
 from explorer.pipeline.specialize import resolve
 from explorer.pipeline.targets import triton_target
 
+pytestmark = pytest.mark.usefixtures("private_cache")
+
 HOPPER = find_target("cuda:90")
 CDNA = find_target("hip:gfx942")
 
@@ -77,12 +79,6 @@ def compiled(specialization, target):
         specialization.jit_function, specialization.signature, specialization.constexprs, specialization.attrs
     )
     return compiler.compile(source, target=triton_target(target), options=specialization.options)
-
-
-@pytest.fixture(autouse=True)
-def private_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
 
 
 # --- launches ---------------------------------------------------------------------------------

@@ -9,15 +9,8 @@ from explorer.model.source_language import source_language
 from explorer.pipeline.job import perform
 from explorer.pipeline.stages import STAGES
 
+pytestmark = pytest.mark.usefixtures("private_cache")
 SOURCE = find_example("vector_add").source
-
-
-@pytest.fixture(autouse=True, scope="module")
-def private_cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
-        yield
 
 
 def compiled(source, target="cuda:90", **fields):

@@ -1,7 +1,5 @@
 """A running server, which this process asks."""
 
-from __future__ import annotations
-
 import pytest
 
 

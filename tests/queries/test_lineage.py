@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from sources import SQUARE
 from tritons import TRITONS
 
 from explorer.errors import InvalidRequest, NotAnswerable
@@ -268,7 +269,6 @@ def recorded_lineage(app, record):
 
 
 def find_in(recording, record, **parameters):
-    """Return the lineage with this recording."""
     recorded = msgspec.json.encode(recording)
     return lineage.QUERY.find(Subject((record,), parameters, None, lambda _query, _parameters: recorded))
 
@@ -308,20 +308,6 @@ def test_no_lines_are_shown_of_a_module_that_differs(matmul, app):
     assert document.made_by is None
     with pytest.raises(NotAnswerable, match="another module"):
         find_in(altered, matmul, **{"pass": str(accelerate), "line": str(line)})
-
-
-SQUARE = """\
-import torch, triton
-import triton.language as tl
-
-@triton.jit
-def square(x_ptr, BLOCK: tl.constexpr):
-    places = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
-    x = tl.load(x_ptr + places)
-    tl.store(x_ptr + places, tl.dot(x, x).to(x.dtype))
-
-square[(1,)](torch.zeros(64, 64, dtype=torch.float16, device="cuda"), BLOCK=64)
-"""
 
 
 def test_passes_before_a_failure_have_a_lineage(compile_source, follow):

@@ -19,7 +19,6 @@ RECORDED = Path(__file__).parents[1] / "analysis/recorded"
 
 
 def run_of(compilation, **documents):
-    """Return a run with these measurements."""
     data = {name: json.dumps(to_plain(document)).encode() for name, document in documents.items()}
     request = dataclasses.replace(compilation.request, task="run", run=Run("gpu"))
     entries: tuple[Any, ...] = (*(MeasurementEntry(name, name) for name in data), Done("complete", 1.0))

@@ -124,13 +124,11 @@ CASES = {
 
 @pytest.fixture(params=TRITONS)
 def compiled(services, request):
-    """Compile a source with each Triton."""
     return lambda source: services.queue.complete(Request(source, "cuda:90", request.param))
 
 
 @pytest.fixture
 def found(query_service, compiled):
-    """Return the findings of a source."""
     return lambda source: json.loads(query_service.answer(findings.QUERY, (compiled(source),), {}))[
         "findings"
     ]

@@ -70,7 +70,6 @@ def lines_with(record, stage, pattern):
 
 
 def said(document, *words):
-    """The statements that have all of these words."""
     facts = [*document["facts"], *document["way"]]
     return [fact for fact in facts if all(word in fact["text"] for word in words)]
 

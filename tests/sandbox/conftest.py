@@ -1,3 +1,5 @@
+import dataclasses
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,16 @@ def wall(settings):
     sandbox.start()
     yield Wall(sandbox)
     sandbox.close()
+
+
+@pytest.fixture
+def started(settings):
+    """Return a function that starts a sandbox, which is closed after the test."""
+    with ExitStack() as opened:
+
+        def start(**changes):
+            sandbox = opened.enter_context(closing(Sandbox(dataclasses.replace(settings, **changes))))
+            sandbox.start()
+            return sandbox
+
+        yield start

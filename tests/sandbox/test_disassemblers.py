@@ -9,9 +9,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from disassembled import PTX, Tools, wait_for
+from disassembled import PTX, Tools
 from processes import ask_each, named
 from tritons import TRITONS
+from waiting import wait_for
 
 from explorer.model import Request
 from explorer.model.hardware import TARGETS

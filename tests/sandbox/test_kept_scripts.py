@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from waiting import wait_for
 
 from explorer.model import Edits, Request, Run, encode_event
 from explorer.sandbox import Limits, Sandbox, SandboxSettings
@@ -383,10 +384,7 @@ def test_only_so_many_stay_and_none_for_long(open_scripts, settings):
     ]
     assert len(kept_slots(scripts)) == 2
     assert scripts.executed(names[0]) != executed[0]
-    deadline = time.monotonic() + 20
-    while kept_slots(scripts) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert kept_slots(scripts) == []
+    wait_for(lambda: not kept_slots(scripts))
 
 
 def test_a_process_that_uses_much_memory_does_not_stay(open_scripts, settings):

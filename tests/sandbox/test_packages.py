@@ -5,13 +5,11 @@ import os
 import subprocess
 import sys
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from explorer.model import Diagnostic, Log, Request
-from explorer.sandbox import Sandbox
 from explorer.sandboxes import compilation_sandbox, interpreter_sandbox
 from explorer.settings import Settings
 
@@ -101,20 +99,16 @@ def test_the_newest_version_that_goes_with_what_is_installed_is_chosen(tmp_path)
     assert "made-up-kernels==1.0" in done.stdout.replace("_", "-")
 
 
-def test_a_script_imports_a_package_that_the_server_does_not_have(tmp_path, settings):
+def test_a_script_imports_a_package_that_the_server_does_not_have(tmp_path, started):
     folder = tmp_path / "packages"
     folder.mkdir(mode=0o755)
     tmp_path.chmod(0o755)
     (folder / "made_up_package.py").write_text("ANSWER = 42\n")
     (folder / "json.py").write_text("raise SystemExit('the hiding module was imported')\n")
-    sandbox = Sandbox(replace(settings, package_folders=(folder,)))
-    sandbox.start()
-    try:
-        source = "import json, made_up_package\nprint(json.dumps(made_up_package.ANSWER))"
-        imported = list(sandbox.run(Request(source, "", sandbox.versions[0])))
-        written = list(sandbox.run(Request(f"open({str(folder / 'x')!r}, 'w')", "", sandbox.versions[0])))
-    finally:
-        sandbox.close()
+    sandbox = started(package_folders=(folder,))
+    source = "import json, made_up_package\nprint(json.dumps(made_up_package.ANSWER))"
+    imported = list(sandbox.run(Request(source, "", sandbox.versions[0])))
+    written = list(sandbox.run(Request(f"open({str(folder / 'x')!r}, 'w')", "", sandbox.versions[0])))
     assert [event.text for event in imported if isinstance(event, Log)] == ["42\n"]
     (refused,) = [event for event in written if isinstance(event, Diagnostic)]
     assert "Read-only file system" in refused.message or "Permission denied" in refused.message

@@ -126,9 +126,8 @@ def test_a_slot_that_began_gets_no_job_in_a_jail_with_a_hole(settings, tmp_path)
     sandbox.close()
 
 
-def test_a_reserve_slot_does_what_would_wait(settings):
-    sandbox = Sandbox(dataclasses.replace(settings, reserve_slots=1))
-    sandbox.start()
+def test_a_reserve_slot_does_what_would_wait(started):
+    sandbox = started(reserve_slots=1)
     version, cancelled = sandbox.versions[0], threading.Event()
     sleeping = sandbox.run(Request("import time; time.sleep(7)", "", version), cancelled)
     first: list[Any] = []
@@ -137,7 +136,6 @@ def test_a_reserve_slot_does_what_would_wait(settings):
     *_, done = sandbox.run(Request("print(1)", "", version))
     cancelled.set()
     long.join()
-    sandbox.close()
     assert isinstance(done, Done)
     assert done.status == "complete"
     assert [event.message for event in first if isinstance(event, Diagnostic)] == ["Canceled."]
@@ -148,13 +146,11 @@ def test_an_unknown_version_is_refused(wall):
         wall.sandbox.run(Request("", "", "0.0.1"))
 
 
-def test_a_slot_is_replaced_after_so_many_jobs(settings):
-    sandbox = Sandbox(dataclasses.replace(settings, jobs_per_slot=2))
-    sandbox.start()
+def test_a_slot_is_replaced_after_so_many_jobs(started):
+    sandbox = started(jobs_per_slot=2)
     request = Request("", "", sandbox.versions[0])
     for _ in range(5):
         assert [event.kind for event in sandbox.run(request)] == ["done"]
-    sandbox.close()
 
 
 def slots_of(pool):
@@ -163,9 +159,8 @@ def slots_of(pool):
     return state.starting, state.idle, state.busy
 
 
-def test_the_slot_of_the_next_job_starts_during_the_job_that_uses_one_up(settings):
-    sandbox = Sandbox(dataclasses.replace(settings, jobs_per_slot=1, slots_per_version=2, warm_up=False))
-    sandbox.start()
+def test_the_slot_of_the_next_job_starts_during_the_job_that_uses_one_up(started):
+    sandbox = started(jobs_per_slot=1, slots_per_version=2, warm_up=False)
     version = sandbox.versions[0]
     waits = "emit(model.Log('stdout', 'here'))\nimport time; time.sleep(60)"
     running: Any = sandbox.run(Request(waits, "", version))
@@ -176,19 +171,16 @@ def test_the_slot_of_the_next_job_starts_during_the_job_that_uses_one_up(setting
     running.close()
     with pool._changed:  # No third slot is started after the job.
         assert pool._changed.wait_for(lambda: slots_of(pool) == (0, 1, 0), timeout=60)
-    sandbox.close()
 
 
-def test_a_single_slot_for_one_job_is_not_replaced_before_another_job_waits(settings):
-    sandbox = Sandbox(dataclasses.replace(settings, jobs_per_slot=1, slots_per_version=1, warm_up=False))
-    sandbox.start()
+def test_a_single_slot_for_one_job_is_not_replaced_before_another_job_waits(started):
+    sandbox = started(jobs_per_slot=1, slots_per_version=1, warm_up=False)
     version = sandbox.versions[0]
     for _ in range(2):
         assert [event.kind for event in sandbox.run(Request("", "", version))] == ["done"]
     pool = sandbox._pools.of(version)
     with pool._changed:
         assert pool._changed.wait_for(lambda: slots_of(pool) == (0, 0, 0), timeout=60)
-    sandbox.close()
 
 
 def test_the_process_of_a_job_gets_ready_before_the_request_arrives(wall):
@@ -197,12 +189,10 @@ def test_the_process_of_a_job_gets_ready_before_the_request_arrives(wall):
     assert [event.text for event in events if isinstance(event, Log)] == ["[True]\n"]
 
 
-def test_a_pipeline_that_does_not_start_is_reported(settings):
-    sandbox = Sandbox(dataclasses.replace(settings, entry_point="no_such_module"))
-    sandbox.start()
+def test_a_pipeline_that_does_not_start_is_reported(started):
+    sandbox = started(entry_point="no_such_module")
     with pytest.raises(SandboxUnavailable, match="no_such_module"):
         list(sandbox.run(Request("", "", sandbox.versions[0])))
-    sandbox.close()
 
 
 def test_closing_does_not_wait_for_a_start(settings):

@@ -11,7 +11,7 @@ import pytest
 
 from explorer.errors import SandboxUnavailable
 from explorer.model import Diagnostic, Done, Request, Stage
-from explorer.sandbox import Limits, Sandbox
+from explorer.sandbox import Limits
 from explorer.sandbox.source_position import SourcePosition
 from explorer.sandbox.warden import TimeExceeded, describe_limit
 
@@ -409,14 +409,10 @@ def test_a_signal_to_the_group_reaches_the_job_only(wall):
     assert_works(wall)
 
 
-def test_the_time_limit_names_the_step_and_the_setting(settings):
+def test_the_time_limit_names_the_step_and_the_setting(settings, started):
     limits = replace(settings.limits, working_seconds=1, time_setting="THE_SETTING")
-    sandbox = Sandbox(replace(settings, limits=limits))
-    sandbox.start()
-    try:
-        events = list(sandbox.run(Request("import time; time.sleep(60)", "", sandbox.versions[0])))
-    finally:
-        sandbox.close()
+    sandbox = started(limits=limits)
+    events = list(sandbox.run(Request("import time; time.sleep(60)", "", sandbox.versions[0])))
     (end,) = [event for event in events if isinstance(event, Diagnostic)]
     assert re.match(r"The job was stopped after 1\.\d seconds\. The time limit is 1 seconds", end.message)
     assert re.search(r"The longest step was the script: 1\.\d s\.", end.message)

@@ -13,7 +13,8 @@ from kombu import Connection
 from processes import named
 from prometheus_client.parser import text_string_to_metric_families
 from served import Server, Worker
-from slow_jobs import WAIT_SECONDS, events, submit, until_stage, wait_for_status
+from slow_jobs import events, submit, until_stage, wait_for_status
+from waiting import wait_for
 
 from explorer.jobs.broker import Sender
 from explorer.jobs.worker_registry import queue_name
@@ -39,7 +40,7 @@ class Cluster:
         """Start a worker with one or several versions of Triton, and wait until the page knows it."""
         worker = Worker(self.folder, *arguments, tritons=tritons, **self.settings)
         self._running.enter_context(closing(worker))
-        wait_until(lambda: set(worker.queues) <= set(self.queues))
+        wait_for(lambda: set(worker.queues) <= set(self.queues))
         return worker
 
     @property
@@ -49,13 +50,6 @@ class Cluster:
 
     def close(self):
         self._running.close()
-
-
-def wait_until(is_done):
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not is_done():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def receivers(rabbitmq):
@@ -153,7 +147,7 @@ def test_what_is_delivered_again_or_never_does_no_harm(cluster, rabbitmq):
         assert status == "complete"
     finally:
         rabbitmq.start()
-    wait_until(lambda: receivers(rabbitmq) == 2)
+    wait_for(lambda: receivers(rabbitmq) == 2)
     status, _ = page.client().compile(f"{VECTOR_ADD}# with the broker again")
     assert status == "complete"
 
@@ -178,7 +172,7 @@ def test_a_job_of_a_worker_that_was_killed_or_stops_goes_on_elsewhere(cluster):
     with closing(open_store(cluster.folder, cluster.settings["database_url"])) as store:
         begin = time.monotonic()
         second.process.terminate()
-        wait_until(lambda: store.leases.published(given_back["id"])[0] is None)
+        wait_for(lambda: store.leases.published(given_back["id"])[0] is None)
         assert time.monotonic() - begin < 10, "its lease need not expire"
     cluster.start_worker("--queues", ONLY_NEWEST)
     wait_for_status(page, given_back, "complete")
@@ -207,7 +201,7 @@ def test_versions_of_triton_never_cross(cluster):
     assert ONLY_NEWEST in newest.queues
     assert ONLY_OLDEST not in newest.queues
     oldest.close()
-    wait_until(lambda: ONLY_OLDEST not in cluster.queues)
+    wait_for(lambda: ONLY_OLDEST not in cluster.queues)
     waiting = submit(page, 0, "with the oldest", triton="3.6.0")
     done = submit(page, 0, "with the newest", triton="3.9.0")
     wait_for_status(page, done, "complete")

@@ -1,11 +1,9 @@
 """Two stores with one database: who follows a job, on either server."""
 
-from contextlib import ExitStack, closing
-
 import pytest
 
 from explorer.model import Done, Request
-from explorer.store import NewJob, followers, open_store
+from explorer.store import NewJob, followers
 from explorer.store.entry_writer import EntryWriter
 
 REQUEST = Request("source", "cuda:90", "3.9.0")
@@ -14,12 +12,6 @@ INTERACTIVE, LIVE = 0, 1
 
 def admit_all(waiting):
     """Refuse no job."""
-
-
-@pytest.fixture
-def stores(tmp_path, database_url):
-    with ExitStack() as opened:
-        yield [opened.enter_context(closing(open_store(tmp_path, database_url))) for _ in range(2)]
 
 
 @pytest.fixture

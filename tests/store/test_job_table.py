@@ -1,6 +1,6 @@
 """Two stores with one database, as a web server and a worker: which job a worker takes."""
 
-from contextlib import ExitStack, closing
+from contextlib import closing
 
 import psycopg
 import pytest
@@ -14,12 +14,6 @@ INTERACTIVE, LIVE, BATCH = range(3)
 
 def admit_all(waiting):
     """Refuse no job."""
-
-
-@pytest.fixture
-def stores(tmp_path, database_url):
-    with ExitStack() as opened:
-        yield [opened.enter_context(closing(open_store(tmp_path, database_url))) for _ in range(2)]
 
 
 @pytest.fixture

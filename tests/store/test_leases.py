@@ -1,6 +1,6 @@
 """Two workers with one database: each job has one owner, which learns who has canceled it elsewhere."""
 
-from contextlib import ExitStack, closing
+from contextlib import closing
 
 import pytest
 
@@ -11,12 +11,6 @@ from explorer.store.tables import FailureRow
 
 REQUEST = Request("source", "cuda:90", "3.9.0")
 ENTRIES = [Log("stdout", str(number)) for number in range(3)]
-
-
-@pytest.fixture
-def stores(tmp_path, database_url):
-    with ExitStack() as opened:
-        yield [opened.enter_context(closing(open_store(tmp_path, database_url))) for _ in range(2)]
 
 
 def owner_of(store, record):

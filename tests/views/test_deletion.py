@@ -1,21 +1,10 @@
 """Test the deletion of results by their submitters, over the API."""
 
 import pytest
+from record_version import SOURCE
 
 from explorer.store.deletion_rights import new_token
 
-SOURCE = """import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def fill(x_ptr, VALUE: tl.constexpr):
-    tl.store(x_ptr + tl.arange(0, 128), VALUE)
-
-
-fill[(1,)](torch.empty(128, device="cuda"), VALUE={value})
-"""
 URL = "/api/v1/results"
 
 

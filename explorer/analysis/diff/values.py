@@ -338,7 +338,6 @@ def _results(head: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def _without_number(name: str) -> str:
-    """Return the name of a value without its number."""
     return _NUMBER_OF_NAME.sub(_first_group, name) if _NAME.match(name) else name[0]
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from explorer.analysis.graphs.addresses import without_addresses
 from explorer.analysis.graphs.control_flow import control_flow
-from explorer.analysis.graphs.cut import Cut, at_most, part_of, without_constants
+from explorer.analysis.graphs.cut import at_most, part_of, without_constants
 from explorer.analysis.graphs.data_flow import data_flow
 from explorer.analysis.graphs.dot import to_dot
 from explorer.analysis.graphs.graph import Cluster, Edge, Graph, Node, NothingToDraw
@@ -14,7 +14,6 @@ from explorer.model.languages import find_language
 
 __all__ = [
     "Cluster",
-    "Cut",
     "Edge",
     "Graph",
     "Node",

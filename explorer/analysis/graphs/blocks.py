@@ -134,5 +134,4 @@ def cut_into_blocks(name: str, first_line: int, items: Iterable[Label | Instruct
 
 
 def opposite(condition: str) -> str:
-    """Return the negation of a condition."""
     return condition[1:] if condition.startswith("!") else f"!{condition}"

@@ -72,7 +72,7 @@ def cost(
     written = (1 << source.rank) * element_bytes
     threads = result.size("lane") * result.size("warp") * result.size("block")
     # Lanes that read the same element are served together; warps are not.
-    read = (registers * threads >> _replicated_bits(result, "lane")) * element_bytes
+    read = (registers * threads >> result.free_bits("lane").bit_count()) * element_bytes
     return ConversionCost(
         words, 0, written, math.ceil(written / wavefront_bytes) + math.ceil(read / wavefront_bytes)
     )
@@ -112,7 +112,3 @@ def _shuffles(source: LinearLayout, result: LinearLayout, words: int) -> int:
         if spans(old.get("lane", ()), [wanted])
     )
     return words if lanes_permuted else max(1, mixed) * max(1, words // 2)
-
-
-def _replicated_bits(layout: LinearLayout, name: str) -> int:
-    return layout.free_bits(name).bit_count()

@@ -89,7 +89,6 @@ class Sectors:
 def width(
     layout: LinearLayout, element_bytes: int, pointer: AxisInformation, mask: AxisInformation | None
 ) -> Width:
-    """Compute the vector width."""
     dimension = _fastest(layout, pointer)
     allowed: dict[Limit, int] = {
         "layout": layout.contiguity(dimension),

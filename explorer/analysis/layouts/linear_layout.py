@@ -74,7 +74,6 @@ class LinearLayout:
         return [self._place(first ^ free) for free in sorted(_span(self._solver.kernel))]
 
     def places(self) -> Iterator[dict[str, int]]:
-        """Yield all places."""
         for number in range(1 << self.bits):
             yield self._place(number)
 

@@ -6,7 +6,6 @@ from explorer.analysis.mbarriers.machine import (
     BarrierState,
     Finding,
     OperationInFlight,
-    Thread,
     ThreadSpan,
 )
 from explorer.analysis.mbarriers.values import NotEvaluated
@@ -19,7 +18,6 @@ __all__ = [
     "Finding",
     "NotEvaluated",
     "OperationInFlight",
-    "Thread",
     "ThreadSpan",
     "execute",
 ]

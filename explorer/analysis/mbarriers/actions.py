@@ -118,7 +118,6 @@ class Action:
 
 
 def is_action(operation: Operation) -> bool:
-    """Return whether an operation is an action."""
     return operation.name in _KINDS
 
 

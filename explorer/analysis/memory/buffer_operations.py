@@ -24,7 +24,6 @@ _MAKES_BUFFER_OPERATIONS = re.compile(r"tritonamdgpu-convert-buffer-ops")
 
 
 def makes_buffer_operations(pass_name: str) -> bool:
-    """Return whether a pass, by its name, makes buffer operations."""
     return _MAKES_BUFFER_OPERATIONS.search(pass_name) is not None
 
 

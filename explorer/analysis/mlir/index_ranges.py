@@ -57,7 +57,6 @@ def overflows(
 
 
 def value_ranges(function: Function, arguments: Mapping[str, int], grid: Sequence[int]) -> dict[str, Range]:
-    """Return the ranges of the values of a function, by name."""
     ranges = _given(function, arguments)
     for _ in _of_function(function, ranges, grid):
         pass

@@ -36,7 +36,7 @@ class Origins:
         """Return the lines of the module before `index` that lines of module `index` come from."""
         if index not in self._before:
             self._before[index] = _origins(self._modules[index].spans)
-        return _distinct(origin for line in lines for origin in self._before[index].get(line, ()))
+        return list(dict.fromkeys(origin for line in lines for origin in self._before[index].get(line, ())))
 
     def after(self, index: int, lines: Iterable[int]) -> list[int]:
         """Return the lines of the module after `index` that come from lines of module `index`."""
@@ -59,10 +59,6 @@ def _turned(lines: _Lines) -> _Lines:
         for origin in origins:
             found.setdefault(origin, []).append(line)
     return found
-
-
-def _distinct(lines: Iterable[int]) -> list[int]:
-    return list(dict.fromkeys(lines))
 
 
 class ModuleText:

@@ -4,12 +4,10 @@ In: the text of PTX, and the names that the compiler reports. Out: lines of C, e
 """
 
 from explorer.analysis.ptx_as_c.names import identifiers_in, read_names
-from explorer.analysis.ptx_as_c.translate import CLine, Names, Translation, VerbatimInstruction, translate
+from explorer.analysis.ptx_as_c.translate import Names, VerbatimInstruction, translate
 
 __all__ = [
-    "CLine",
     "Names",
-    "Translation",
     "VerbatimInstruction",
     "identifiers_in",
     "read_names",

@@ -222,7 +222,6 @@ class Reading:
         return Value(name, self.type_of(register), reads=frozenset({name}))
 
     def type_of(self, register: str) -> str:
-        """Return the type of the variable of a register."""
         pointer = self.pointers.get(register)
         return f"{pointer} *" if pointer else self.registers.types.get(register, "uint32_t")
 

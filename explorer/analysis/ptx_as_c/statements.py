@@ -133,7 +133,6 @@ def declared_type(register: str, types: dict[str, str]) -> str:
 
 
 def _operands(text: str, local_registers: frozenset[str]) -> tuple[Operand, ...]:
-    """Read the operands of an instruction."""
     stack: list[tuple[str, list[Operand]]] = [("", [])]
     is_pair = False
     for part in _PARTS.findall(text):

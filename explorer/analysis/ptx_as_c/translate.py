@@ -225,7 +225,6 @@ class _Function:
     # Lines.
 
     def lines(self) -> list[CLine]:
-        """Return the lines of the function."""
         blocks = self._function.blocks
         pieces = Structure(self._function, self._label).pieces()
         written: dict[int, list[Written]] = {}

@@ -46,7 +46,6 @@ class Value:
 
     @property
     def is_pointer(self) -> bool:
-        """Whether the type is a pointer."""
         return self.type.endswith("*")
 
 
@@ -71,7 +70,6 @@ def combined(text: str, kind: str, binds: int, *parts: Value) -> Value:
 
 
 def call(name: str, kind: str, *arguments: Value) -> Value:
-    """Return a call."""
     return combined(f"{name}({', '.join(each.text for each in arguments)})", kind, PRIMARY, *arguments)
 
 
@@ -92,7 +90,6 @@ def unary(operator: str, kind: str, one: Value) -> Value:
 
 
 def opposite(value: Value) -> Value:
-    """Return the opposite of a condition."""
     if value.inverse:
         return replace(value, text=value.inverse, inverse=value.text)
     return unary("!", "bool", value)

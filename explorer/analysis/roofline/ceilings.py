@@ -55,7 +55,6 @@ def hardware(environment: Environment | None, target: Target) -> Hardware:
 
 
 def memory_title(level: str) -> str:
-    """Return the title of a memory level."""
     return _MEMORY_TITLES.get(level, level)
 
 

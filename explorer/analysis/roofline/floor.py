@@ -107,7 +107,6 @@ def is_exceeded(need: Need) -> bool:
 
 
 def unit_of(operation: str) -> str:
-    """Return the unit of a kind of operations."""
     return "OP" if "int" in operation or operation.startswith(("special", "conversion")) else "FLOP"
 
 

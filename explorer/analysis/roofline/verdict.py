@@ -53,7 +53,6 @@ def verdict(
     losses: Sequence[Loss],
     hints: Sequence[Hint],
 ) -> str:
-    """Write the verdict."""
     floor = decisive(floors)
     time = duration(facts.time_ns or 0.0)
     if facts.time_ns and rows and any(each.name == "launch" for each in losses):

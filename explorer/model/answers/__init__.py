@@ -4,8 +4,6 @@ They cross the wall as JSON inside `explorer.model.Answer`. Frozen dataclasses o
 functions that compute them are in `explorer.pipeline.compiler_queries`.
 """
 
-from __future__ import annotations
-
 from explorer.model.answers.layouts import (
     AxisInformation,
     Bases,

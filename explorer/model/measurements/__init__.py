@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from explorer.model.basics import DeviceKind
 from explorer.model.measurements.counts import Counts, OperationCount
-from explorer.model.measurements.kind import PHASES, MeasurementDocument, MeasurementKind, Phase
+from explorer.model.measurements.kind import PHASES, MeasurementDocument, MeasurementKind
 from explorer.model.measurements.launches import (
     Check,
     Conditions,
@@ -103,7 +103,6 @@ MEASURES: dict[str, MeasurementKind] = {kind.measure: kind for kind in KINDS if 
 
 
 def measures_of(device: DeviceKind) -> tuple[str, ...]:
-    """Return the names of the measures that a device has."""
     return tuple(name for name, kind in MEASURES.items() if device in kind.devices)
 
 
@@ -124,10 +123,8 @@ __all__ = [
     "LaunchFacts",
     "Level",
     "MeasurementDocument",
-    "MeasurementKind",
     "OperationCount",
     "OutputCheck",
-    "Phase",
     "ProfileFile",
     "ProfileFiles",
     "Roof",

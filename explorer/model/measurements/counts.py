@@ -55,6 +55,5 @@ class Counts(MeasurementDocument):
     stored_sectors_in_grid: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.operations, MOST_OPERATIONS, "operations of a source")
         check_count(self.flops, MOST_KINDS, "kinds of operations")

@@ -34,7 +34,6 @@ class Conditions:
     throttled_by: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.throttled_by, MOST_KINDS, "reasons to slow down")
 
 
@@ -61,7 +60,6 @@ class Environment(MeasurementDocument):
     binary_sha256: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.conditions, MOST_CONDITIONS, "states of a GPU")
         check_name(self.gpu, "a GPU's name")
         check_name(self.capability, "a compute capability")
@@ -81,7 +79,6 @@ class RunArgument:
     strides: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.shape or (), MOST_DIMENSIONS, "dimensions")
         check_count(self.strides or (), MOST_DIMENSIONS, "strides")
 
@@ -102,7 +99,6 @@ class LaunchFacts(MeasurementDocument):
     stated: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.grid, MOST_GRID_DIMENSIONS, "dimensions of a grid")
         check_count(self.arguments, MOST_ARGUMENTS, "arguments")
         check_count(self.options, MOST_ARGUMENTS, "options")
@@ -134,7 +130,6 @@ class OutputCheck:
     compared: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.shape, MOST_DIMENSIONS, "dimensions")
         check_count(self.worst_index, MOST_DIMENSIONS, "dimensions of an index")
 
@@ -148,5 +143,4 @@ class Check(MeasurementDocument):
     outputs: tuple[OutputCheck, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.outputs, MOST_ARGUMENTS, "outputs")

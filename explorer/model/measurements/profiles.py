@@ -43,7 +43,6 @@ class Counters(MeasurementDocument):
     metrics: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.operations, MOST_KINDS, "kinds of operations")
         check_count(self.pipes, MOST_KINDS, "pipes")
         check_count(self.stalls, MOST_KINDS, "reasons to wait")
@@ -67,7 +66,6 @@ class InstructionSamples:
     sectors_ideal: int | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.instruction, MOST_INSTRUCTION_CHARACTERS, "characters of an instruction")
 
 
@@ -80,7 +78,6 @@ class Samples(MeasurementDocument):
     instructions: tuple[InstructionSamples, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.instructions, MOST_INSTRUCTIONS, "instructions")
         reasons = {reason for each in self.instructions for reason in each.stalls}
         check_count(reasons, MOST_KINDS, "reasons to wait")
@@ -113,7 +110,6 @@ class Timeline(MeasurementDocument):
     cut: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.scopes, MOST_SCOPES, "scopes")
         check_count({scope.name for scope in self.scopes}, MOST_SCOPE_NAMES, "names of scopes")
 
@@ -139,5 +135,4 @@ class ProfileFiles(MeasurementDocument):
     files: tuple[ProfileFile, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.files, MOST_FILES, "files")

@@ -32,7 +32,6 @@ class Timing:
     samples_ns: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.samples_ns, MOST_TIMED, "samples of a time")
 
     def is_faster_than(self, other: Timing) -> bool:
@@ -47,7 +46,6 @@ class Timings(MeasurementDocument):
     timings: tuple[Timing, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.timings, MOST_TIMINGS, "timings")
 
 
@@ -74,7 +72,6 @@ class Sweep(MeasurementDocument):
     problems: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.lines, MOST_LINES, "lines")
         check_cells(len(self.points), len(self.size_names) + 3 * len(self.lines))
         check_count(self.size_names, MOST_LINES, "names of sizes")
@@ -105,7 +102,6 @@ class Autotuning(MeasurementDocument):
     best: int | None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.configs, MOST_CONFIGS, "configurations")
         names = {name for config in self.configs for name in (*config.arguments, *config.options)}
         check_cells(len(self.configs), len(names))
@@ -129,5 +125,4 @@ class Roofs(MeasurementDocument):
     roofs: tuple[Roof, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a limit is exceeded."""
         check_count(self.roofs, MOST_KINDS, "roofs")

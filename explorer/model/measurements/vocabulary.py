@@ -4,8 +4,6 @@ Every number has a source: "measured" on the hardware, "counted" in the interpre
 compiled program, "stated" by the user, or from a "datasheet".
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 Source = Literal["measured", "counted", "static", "stated", "datasheet"]

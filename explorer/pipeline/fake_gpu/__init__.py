@@ -27,14 +27,13 @@ from explorer.pipeline.fake_gpu import (
     torch_extras,
 )
 from explorer.pipeline.fake_gpu.driver import FakeDriver
-from explorer.pipeline.fake_gpu.runtime import Call, RecordedLaunch, Recorder, TooManyLaunches
+from explorer.pipeline.fake_gpu.runtime import RecordedLaunch, Recorder, TooManyLaunches
 from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
 from explorer.pipeline.fake_gpu.torch_compile import CompiledProgram
 from explorer.pipeline.missing_modules import unused_compilers
 from explorer.pipeline.targets import triton_target
 
 __all__ = [
-    "Call",
     "CompiledProgram",
     "NeedsValue",
     "RecordedLaunch",

@@ -45,7 +45,6 @@ class Call:
     keywords: dict[str, Any]
 
     def make(self) -> Any:
-        """Make the call."""
         return self.interface.run(*self.arguments, **self.keywords)
 
 

@@ -1,7 +1,5 @@
 """Gluon's first stage, which replaces TTIR: TTGIR as the source specifies it, before any pass."""
 
-from __future__ import annotations
-
 from explorer.pipeline.stages.mlir import FUNCTION, read_stage
 from explorer.pipeline.stages.stage import StageKind
 

@@ -1,7 +1,5 @@
 """Triton GPU IR: every tensor with the layout that distributes it over threads and registers."""
 
-from __future__ import annotations
-
 from explorer.pipeline.stages.mlir import FUNCTION, read_stage
 from explorer.pipeline.stages.stage import StageKind
 

@@ -1,7 +1,5 @@
 """Triton IR: tensors without layouts, after inlining and cleanup."""
 
-from __future__ import annotations
-
 from explorer.pipeline.stages.mlir import FUNCTION, read_stage
 from explorer.pipeline.stages.stage import StageKind
 

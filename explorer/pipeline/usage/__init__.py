@@ -5,9 +5,7 @@ of the source that shows it. Calls of other jitted functions are followed. `expl
 conclusions from the facts.
 """
 
-from __future__ import annotations
-
-from explorer.pipeline.usage.facts import Atom, Fact, Facts, Usage
+from explorer.pipeline.usage.facts import Fact, Facts, Usage
 from explorer.pipeline.usage.function import find_usage
 
-__all__ = ["Atom", "Fact", "Facts", "Usage", "find_usage"]
+__all__ = ["Fact", "Facts", "Usage", "find_usage"]

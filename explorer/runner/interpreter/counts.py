@@ -81,7 +81,6 @@ class Counter:
     # --- results ------------------------------------------------------------------------------
 
     def counts(self, interpretation: Interpretation) -> Counts:
-        """Return the document."""
         operations = tuple(
             OperationCount(line, name, each.executions, each.requested_bytes, each.sectors, each.flops)
             for (line, name), each in sorted(self._operations.items())

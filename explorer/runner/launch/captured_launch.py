@@ -102,7 +102,6 @@ class CapturedLaunch(ABC):
         """Return a context in which user code executes as in the script."""
 
     def restore(self) -> None:
-        """Restore the values that all tensors had before the first launch."""
         self.before.restore()
 
 

@@ -43,8 +43,6 @@ class ReferenceWatch:
         self.call: ReferenceCall | None = None
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorate the function."""
-
         @functools.wraps(function)
         def watched(*args: Any, **kwargs: Any) -> Any:
             if not self._is_after:

@@ -36,7 +36,6 @@ class SavedTensors:
             self._copies.append((memory, copy))
 
     def restore(self) -> None:
-        """Restore the saved values of the tensors."""
         for memory, copy in self._copies:
             memory.copy_(copy)
 

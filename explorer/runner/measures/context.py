@@ -43,15 +43,12 @@ class Launch(Protocol):
 
         `config` is an autotune configuration to use in place of the launch's own.
         """
-        ...
 
     def recompile_and_run(self) -> None:
         """Compile the kernel again and launch it once: the compiler was told to add instrumentation."""
-        ...
 
     def restore(self) -> None:
         """Restore the values that all tensors had before the first launch."""
-        ...
 
 
 @dataclass
@@ -75,7 +72,6 @@ class MeasureContext:
     files: list[ProfileFile] = field(default_factory=list)
 
     def emit_measurement(self, document: MeasurementDocument) -> None:
-        """Emit a document as a measurement."""
         self.emit(Measurement(_NAMES[type(document)], json.dumps(to_plain(document), allow_nan=False)))
 
     def keep_file(self, name: str, media_type: str, data: bytes) -> None:
@@ -84,7 +80,6 @@ class MeasureContext:
             self.files.append(ProfileFile(name, media_type, base64.b64encode(data).decode()))
 
     def emit_files(self) -> None:
-        """Emit all files, after the last measure."""
         if self.files:
             self.emit_measurement(ProfileFiles(tuple(self.files)))
 

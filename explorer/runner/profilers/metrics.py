@@ -1,7 +1,5 @@
 """The names of the hardware counters in Nsight Compute and CUPTI, and the error for missing counters."""
 
-from __future__ import annotations
-
 #: Operations of the tensor cores. The types that are counted separately depend on the architecture.
 TENSOR_OPERATIONS = "sm__ops_path_tensor_src_"
 #: Samples of warps by stall reason.

@@ -41,8 +41,6 @@
  * @typedef {import("openapi").Line} TextLine
  * @typedef {import("openapi").LocationsDocument} Locations
  * @typedef {import("openapi").Node} GraphNode
- * @typedef {import("openapi").Edge} GraphEdge
- * @typedef {import("openapi").Cluster} GraphCluster
  * @typedef {import("openapi").GraphDocument} GraphDocument
  * @typedef {import("openapi").Curve} OccupancyCurve
  * @typedef {import("openapi").Waves} Waves
@@ -74,7 +72,6 @@
  * @typedef {import("openapi").MeasurementDocument} MeasurementRow
  * @typedef {import("openapi").RunRow} RunRow
  * @typedef {import("openapi").RunDocument} RunDocument
- * @typedef {import("openapi").DeviceDocument} DeviceState
  * @typedef {import("openapi").DevicesDocument} Devices
  * @typedef {import("openapi").RunsDocument} RunsDocument
  * @typedef {import("openapi").Conditions} Conditions
@@ -150,7 +147,6 @@
  * @typedef {import("openapi").Alternative} Alternative
  * @typedef {import("openapi").Emitted} Emitted
  * @typedef {import("openapi").ConversionCost} Cost
- * @typedef {import("openapi").ConversionRow} Conversion
  * @typedef {import("openapi").AccessRow} Access
  * @typedef {import("openapi").MatrixRow} MatrixProduct
  * @typedef {import("openapi").LayoutsDocument} LayoutsDocument

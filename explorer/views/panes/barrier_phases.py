@@ -1,7 +1,5 @@
 """The phases of mbarriers, and the partitions that wait for them."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

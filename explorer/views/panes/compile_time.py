@@ -1,7 +1,5 @@
 """The compile time and the code size, and their cause."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

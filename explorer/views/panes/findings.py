@@ -1,7 +1,5 @@
 """The findings: what costs speed in the kernel, with evidence, cause and advice."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

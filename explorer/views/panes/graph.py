@@ -1,7 +1,5 @@
 """The graph of a stage."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

@@ -1,7 +1,5 @@
 """The layouts of tensors in registers and memory, and the accesses to memory."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

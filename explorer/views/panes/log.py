@@ -1,7 +1,5 @@
 """The remarks, warnings and output of a compilation."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

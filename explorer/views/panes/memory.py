@@ -1,7 +1,5 @@
 """Shared memory, and tensor memory on targets that have it."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

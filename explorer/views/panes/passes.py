@@ -1,7 +1,5 @@
 """The compiler passes, and their changes."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

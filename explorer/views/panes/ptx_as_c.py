@@ -1,7 +1,5 @@
 """PTX as C."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

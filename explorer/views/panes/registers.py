@@ -1,7 +1,5 @@
 """Registers along the machine code, and the tensors that need them."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

@@ -1,7 +1,5 @@
 """The resources that the binary needs."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

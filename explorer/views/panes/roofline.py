@@ -1,7 +1,5 @@
 """The roofline of a run: the distance to the limits of the GPU."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

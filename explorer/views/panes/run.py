@@ -1,7 +1,5 @@
 """Runs of the compiled kernel: correctness and speed."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

@@ -1,7 +1,5 @@
 """The schedule of pipelined loops."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

@@ -1,7 +1,5 @@
 """The text of a stage of the lowering."""
 
-from __future__ import annotations
-
 from explorer.views.panes.pane import Pane
 
 PANE = Pane(

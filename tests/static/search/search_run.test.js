@@ -108,6 +108,13 @@ test("an expression that never ends is stopped with its worker, and the next sea
   assert.equal(workers.length, 2);
 });
 
+test("a search that was answered in time is not stopped later", async () => {
+  const worker = new TextWorker(async () => "script", 20);
+  await new SearchRun(worker, TEXTS.slice(0, 2), pattern("load"), 80).start(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  assert.equal(workers[0]?.isTerminated, false);
+});
+
 for (const [title, script, words] of /** @type {const} */ ([
   ["whose script cannot be loaded", MISSING, "global"],
   ["that fails", "script", FAILING],

@@ -97,10 +97,6 @@ def _number(config: ConfigTiming, option: str) -> float:
     return float(min(max(value, -_MOST_SIZE), _MOST_SIZE)) if isinstance(value, int) else math.nan
 
 
-def _has_larger_blocks(one: ConfigTiming, other: ConfigTiming) -> bool:
-    return _blocks(one) < _blocks(other)
-
-
 def _has_more_programs(one: ConfigTiming, other: ConfigTiming) -> bool:
     """Return whether a block is smaller in a dimension, or a reduction is split more."""
     return any(
@@ -108,14 +104,6 @@ def _has_more_programs(one: ConfigTiming, other: ConfigTiming) -> bool:
         for name, now in _sizes(one).items()
         if (then := _sizes(other).get(name)) is not None
     )
-
-
-def _has_more_of_a_block_per_warp(one: ConfigTiming, other: ConfigTiming) -> bool:
-    return _per_warp(one) < _per_warp(other)
-
-
-def _has_less_of_a_block_per_warp(one: ConfigTiming, other: ConfigTiming) -> bool:
-    return _per_warp(one) > _per_warp(other)
 
 
 def _per_warp(config: ConfigTiming) -> float:
@@ -139,7 +127,7 @@ def _sizes(config: ConfigTiming) -> dict[str, int]:
 
 MORE_STAGES = Change("more stages", _more("num_stages"), is_of_one_option=True)
 FEWER_WARPS = Change("fewer warps", _fewer("num_warps"), is_of_one_option=True)
-LARGER_BLOCKS = Change("larger blocks", _has_larger_blocks)
+LARGER_BLOCKS = Change("larger blocks", lambda one, other: _blocks(one) < _blocks(other))
 MORE_PROGRAMS = Change("more programs", _has_more_programs)
-MORE_PER_WARP = Change("more of a block per warp", _has_more_of_a_block_per_warp)
-LESS_PER_WARP = Change("less of a block per warp", _has_less_of_a_block_per_warp)
+MORE_PER_WARP = Change("more of a block per warp", lambda one, other: _per_warp(one) < _per_warp(other))
+LESS_PER_WARP = Change("less of a block per warp", lambda one, other: _per_warp(one) > _per_warp(other))

@@ -68,25 +68,25 @@ test("the mbarriers of an array are together, named after who arrives and who wa
   );
 });
 
-test("a unit says how many of its operations are under way", () => {
-  const copy = { unit: /** @type {const} */ ("copies"), line: 7, barrier: 0, bytes: 1024 };
+test("a unit says how many of its operations are under way, and leads to the first", () => {
+  const copy = { unit: /** @type {const} */ ("copies"), barrier: 0, bytes: 1024 };
   const groups = groupsOf(
     documentOf({
       barriers: [barrier("%f[0]", {})],
       in_flight: [
-        { ...copy, first: 1, end: 4 },
-        { ...copy, first: 2, end: 5 },
-        { ...copy, first: 7, end: 8 },
+        { ...copy, line: 5, first: 1, end: 4 },
+        { ...copy, line: 6, first: 2, end: 5 },
+        { ...copy, line: 7, first: 7, end: 8 },
       ],
     }),
   );
   assert.deepEqual(
-    groups[1]?.rows[0]?.cells.map(({ first, end, label }) => [first, end, label]),
+    groups[1]?.rows[0]?.cells.map(({ first, end, label, line }) => [first, end, label, line]),
     [
-      [1, 2, "1"],
-      [2, 4, "2"],
-      [4, 5, "1"],
-      [7, 8, "1"],
+      [1, 2, "1", 5],
+      [2, 4, "2", 5],
+      [4, 5, "1", 6],
+      [7, 8, "1", 7],
     ],
   );
 });

@@ -52,3 +52,23 @@ test("a picture of many cells has no labels, and says so", () => {
   assert.ok(!many.includes("label"));
   assert.ok(many.includes("rows ↓   columns →   (too many cells for labels)"));
 });
+
+test("what is scrolled out of sight is left and above of what is drawn", () => {
+  /** @param {number} left @param {number} top */
+  const origin = (left, top) => {
+    /** @type {number[]} */
+    let at = [];
+    /** @type {Grid} */
+    const grid = Object.create(Grid.prototype);
+    Object.assign(grid, { picture: { rows: 64, columns: 64 }, scale: 4, warned: new Set(), row: -1 });
+    const context = new Proxy(/** @type {Record<string, unknown>} */ ({}), {
+      get: (_, name) =>
+        name === "translate" ? (/** @type {number[]} */ ...moved) => (at = moved) : () => {},
+    });
+    const part = { left, top, width: 100, height: 100 };
+    grid.drawPart(/** @type {CanvasRenderingContext2D} */ (/** @type {unknown} */ (context)), part);
+    return at;
+  };
+  const [x = 0, y = 0] = origin(0, 0);
+  assert.deepEqual(origin(30, 50), [x - 30, y - 50]);
+});

@@ -43,4 +43,9 @@ test("a wavefront begins with free banks", () => {
       [1, 1],
     ],
   );
+  const alone = { offsets_bytes: [0, 4], vector_bytes: 4, least_wavefronts: 2, banks: 32 };
+  assert.deepEqual(
+    bankMotion(alone)?.steps.map(({ wavefront }) => wavefront),
+    [0, 1],
+  );
 });
