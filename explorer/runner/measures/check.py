@@ -90,9 +90,7 @@ def _check_original(context: MeasureContext, launch: CapturedLaunch, original: O
     written = list(dict.fromkeys((*_written(launch), *_written(other))))
     # The shape of others, such as partial sums of blocks, follows a change.
     common = [
-        name
-        for name in written
-        if name in results and name in one and results[name].shape == one[name].shape
+        name for name in written if name in results and name in one and results[name].shape == one[name].shape
     ]
     if written and not common:
         return Check(f"The original writes no {written[0]} of this shape.", _ORIGINAL)
