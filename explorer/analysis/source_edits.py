@@ -19,8 +19,11 @@ from explorer.model.source_lines import lines_of
 _LANGUAGE = "triton.language"
 #: The accesses, with the number of the arguments that are no masks.
 _KEPT_ARGUMENTS = {"load": 1, "store": 2}
+#: Arguments after the mask of a store and the other values of a load are no masks.
+_MOST_ARGUMENTS = 3
 #: A line, a range of its bytes, and the text that takes their place.
 _Replacement = tuple[int, int, int, str]
+_Argument = ast.expr | ast.keyword
 
 
 class EditableSource(PythonSource):
@@ -125,17 +128,16 @@ class EditableSource(PythonSource):
         for node in self._nodes:
             if not isinstance(node, ast.Call) or not node.args or node.lineno not in lines:
                 continue
-            if kept := names.get(self._text(node.func)):
-                given = [*node.args, *node.keywords]
-                masks = [
-                    *node.args[kept:],
-                    *(each for each in node.keywords if each.arg in ("mask", "other")),
-                ]
+            kept = names.get(self._text(node.func))
+            if kept and len(node.args) <= _MOST_ARGUMENTS:
+                given: list[_Argument] = [*node.args, *node.keywords]
+                named = [each for each in node.keywords if each.arg in ("mask", "other")]
+                masks: list[_Argument] = [*node.args[kept:], *named]
                 if all(each.lineno == each.end_lineno for each in masks):
                     found += (self._argument(each, given[given.index(each) - 1]) for each in masks)
         return self._changed(found)
 
-    def _argument(self, node: ast.expr | ast.keyword, before: ast.expr | ast.keyword) -> _Replacement:
+    def _argument(self, node: _Argument, before: _Argument) -> _Replacement:
         """Return what removes an argument of one line, with a comma."""
         text, start, end = self._lines[node.lineno - 1], node.col_offset, node.end_col_offset or 0
         if before.end_lineno == node.lineno:
@@ -153,8 +155,9 @@ class EditableSource(PythonSource):
             if not isinstance(node, ast.Call) or called_name(node) != "dot":
                 continue
             if node.lineno <= line <= (node.end_lineno or line):
-                given = [each for each in node.keywords if each.arg in ("input_precision", "allow_tf32")]
-                for each in (*given, *node.args[3:4]):
+                named = [each for each in node.keywords if each.arg in ("input_precision", "allow_tf32")]
+                given: list[_Argument] = [*named, *node.args[3:4]]
+                for each in given:
                     if each.lineno == each.end_lineno:
                         text = f'input_precision="{precision}"'
                         return self._changed([(each.lineno, each.col_offset, each.end_col_offset or 0, text)])

@@ -201,6 +201,7 @@ def test_an_operation_without_64_bits(before, after):
         ("y = tl.load(x, mask=(m\n))", None),
         ("y = table.load(x, mask=m)", None),
         ("y = tl.load(mask=m, pointer=x)", None),
+        ("y = tl.load(x, m, 0.0, ())", None),
         ("y = tl.load(x, mask=f('('))", "y = tl.load(x"),
     ],
 )

@@ -1,7 +1,7 @@
 """The masks of accesses that are true for all elements at the sizes of a launch.
 
 In: the functions of TTIR, the values of the integer arguments, and the grid. Out: the lines of the loads and
-stores with such a mask, and of those with another.
+stores whose mask is always true, and of those whose mask may be false.
 """
 
 from __future__ import annotations
