@@ -19,11 +19,11 @@ def find(case: Case) -> Iterator[Finding]:
     for each in case.layouts.matrix_products:
         if each.operation != "tt.dot" or each.emitted or each.tile or not case.machine_code:
             continue
-        line = case.source_line(each.line)
+        line, is_in_loop = case.source_line(each.line), case.in_loop(each.line)
         elements = {case.layouts.layouts[index].element for index in each.operands[:2] if index is not None}
         yield Finding(
             rule="matrix_units",
-            severity="warning" if case.in_loop(each.line) else "note",
+            severity="warning" if is_in_loop else "note",
             text="`tl.dot` is computed without the matrix units.",
             evidence=(Value("matrix instructions", 0, "", "observed"),),
             cause=f"Its operands are {' and '.join(sorted(elements))}."
@@ -34,7 +34,7 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
-            changes=tuple(_changes(case, line)) if elements == {"f32"} and has_tf32 else (),
+            changes=tuple(_changes(case, line)) if elements == {"f32"} and has_tf32 and is_in_loop else (),
             tour="matrix_cores",
             terms=("tensor-core",),
         )
