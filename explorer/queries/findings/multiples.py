@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from explorer.analysis.mlir.argument_uses import arguments_behind
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import line_changes, without_masks
+from explorer.queries.findings.changes import line_changes
 from explorer.queries.findings.finding import Change
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code, listed
@@ -29,9 +29,8 @@ def known_multiples(case: Case, accesses: Sequence[AccessRow]) -> Iterator[Chang
     """Propose to tell the compiler what the integer arguments of accesses are multiples of.
 
     It knows this only of multiples of 16. A constexpr tells it the value; a hint is a promise, which holds in
-    this launch. Each argument is proposed alone, and then all. A mask that is always true is left out.
+    this launch. Each argument is proposed alone, and then all.
     """
-    yield from without_masks(case, [case.source_line(each.line) for each in accesses if each.limit == "mask"])
     specialized = case.result.specialized
     if specialized is None or specialized.launch is None or case.has_guesses:
         return
