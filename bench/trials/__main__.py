@@ -35,7 +35,13 @@ def record(results: list[dict[str, object]]) -> None:
     (machine,) = {tuple((name, each[name]) for name in ("device", "triton", "torch")) for each in results}
     rows = [row for each in results for row in each["trials"]]  # type: ignore[attr-defined]
     lines = [
-        json.dumps({**{name: row[name] for name in _KEPT + _MEASURED}, "change": row["change"]["text"]})
+        json.dumps(
+            {
+                **{name: row[name] for name in _KEPT + _MEASURED},
+                "change": row["change"]["text"],
+                "is_exact": row["change"]["is_exact"],
+            }
+        )
         for row in rows
     ]
     head = json.dumps(dict(machine))[:-1]

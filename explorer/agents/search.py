@@ -171,7 +171,7 @@ class Search:
         found: dict[bytes, tuple[int, str, Change]] = {}
         for index, finding in enumerate(findings):
             for change in finding.changes:
-                if change.may_be_faster:
+                if change.may_be_faster and change.is_exact:
                     found.setdefault(msgspec.json.encode(change), (index, finding.rule, change))
         return list(found.values())
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from explorer.analysis.python_loops import called_name
 from explorer.model.python_source import parse
 
 
@@ -73,7 +74,7 @@ def _has_program(node: ast.AST, own: set[str]) -> bool:
 def _has_call(node: ast.AST, part: str) -> bool:
     """Return whether a node calls a function with this part in its name, such as a function of the source."""
     calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-    return any(part in ast.unparse(each.func).rpartition(".")[2] for each in calls)
+    return any(part in called_name(each) for each in calls)
 
 
 def _multiplies(node: ast.AST, name: str, own: set[str]) -> bool:
@@ -92,7 +93,7 @@ def _divides(node: ast.AST, name: str) -> bool:
         return _is_name(node.right, name)
     if not isinstance(node, ast.Call):
         return False
-    function = ast.unparse(node.func).rpartition(".")[2]
+    function = called_name(node)
     if function == "range" and len(node.args) == 3:
         return any(_is_name(each, name) for each in ast.walk(node.args[2]))
     return function == "cdiv" and len(node.args) == 2 and _is_name(node.args[1], name)

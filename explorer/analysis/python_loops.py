@@ -24,6 +24,8 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 }
 #: No constexpr of a kernel has more bits.
 _MOST_BITS = 64
+#: An expression of deeper nested operations is not computed.
+_MOST_NESTED = 100
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class PythonSource:
             if name == "static_range" or (name == "range" and factor):
                 known = constants if id(node) in own else {}
                 copies = _turns(node.iter, known) if name == "static_range" else _value(factor[0], known)
-                call = ast.unparse(node.iter.func)
+                call = self._text(node.iter.func)
                 yield CopiedLoop(node.lineno, node.end_lineno or node.lineno, call, copies)
 
     def expression_at(self, line: int, column: int, *, is_call: bool) -> str:
@@ -108,22 +110,24 @@ def _turns(call: ast.Call, constants: Mapping[str, Scalar]) -> int | None:
         return None
 
 
-def _value(node: ast.expr, constants: Mapping[str, Scalar]) -> int | None:
+def _value(node: ast.expr, constants: Mapping[str, Scalar], depth: int = _MOST_NESTED) -> int | None:
     """Return the value of an expression of constants and constexprs; None: it is not known."""
     value: object = None
     match node:
+        case _ if not depth:
+            return None
         case ast.Constant():
             value = node.value
         case ast.Name():
             value = constants.get(node.id)
         case ast.BinOp() if type(node.op) in _OPERATORS:
-            left, right = _value(node.left, constants), _value(node.right, constants)
+            left, right = (_value(each, constants, depth - 1) for each in (node.left, node.right))
             if left is not None and right is not None:
                 try:
                     value = _OPERATORS[type(node.op)](left, right)
                 except ZeroDivisionError:
                     return None
         case ast.UnaryOp(op=ast.USub()):
-            inner = _value(node.operand, constants)
+            inner = _value(node.operand, constants, depth - 1)
             value = None if inner is None else -inner
     return value if type(value) is int and value.bit_length() <= _MOST_BITS else None

@@ -7,7 +7,8 @@ none if the source has nothing there that the change fits.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from types import UnionType
 from typing import TypeGuard
 
 from explorer.analysis.python_loops import PythonSource, called_name
@@ -16,8 +17,13 @@ from explorer.model import LineEdit
 from explorer.model.source_lines import lines_of
 
 _LANGUAGE = "triton.language"
+#: The accesses, with the number of the arguments that are no masks.
+_KEPT_ARGUMENTS = {"load": 1, "store": 2}
+#: Arguments after the mask of a store and the other values of a load are no masks.
+_MOST_ARGUMENTS = 3
 #: A line, a range of its bytes, and the text that takes their place.
 _Replacement = tuple[int, int, int, str]
+_Argument = ast.expr | ast.keyword
 
 
 class EditableSource(PythonSource):
@@ -91,7 +97,7 @@ class EditableSource(PythonSource):
         (node,) = found
 
         def narrow(operand: ast.expr) -> str:
-            text = ast.unparse(operand)
+            text = self._text(operand)
             names = {each.id for each in ast.walk(operand) if isinstance(each, ast.Name)}
             if names.issubset(constexprs):
                 return text
@@ -101,6 +107,61 @@ class EditableSource(PythonSource):
         sign = "//" if isinstance(node.op, ast.FloorDiv) else "%"
         changed = f"({narrow(node.left)} {sign} {narrow(node.right)}).to({language}.int64)"
         return self._replaced(line, node.col_offset, node.end_col_offset or 0, changed)
+
+    def without_64_bits(self, lines: Collection[int]) -> list[LineEdit]:
+        """Remove `.to(tl.int64)` in lines."""
+        wide, found = f"{self._language()}.int64", []
+        for node in self._nodes:
+            match node:
+                case ast.Call(func=ast.Attribute(attr="to", value=value), args=[kind], keywords=[]) if (
+                    node.lineno in lines and node.lineno == node.end_lineno and self._text(kind) == wide
+                ):
+                    # A value in parentheses ends before the last of them.
+                    start = self._lines[node.lineno - 1].index(b".", value.end_col_offset)
+                    found.append((node.lineno, start, node.end_col_offset or 0, ""))
+        return self._changed(found)
+
+    def without_masks(self, lines: Collection[int]) -> list[LineEdit]:
+        """Remove the masks, and what they need, from the loads and stores in lines."""
+        found: list[_Replacement] = []
+        names = {f"{self._language()}.{name}": kept for name, kept in _KEPT_ARGUMENTS.items()}
+        for node in self._nodes:
+            if not isinstance(node, ast.Call) or not node.args or node.lineno not in lines:
+                continue
+            kept = names.get(self._text(node.func))
+            if kept and len(node.args) <= _MOST_ARGUMENTS:
+                given: list[_Argument] = [*node.args, *node.keywords]
+                named = [each for each in node.keywords if each.arg in ("mask", "other")]
+                masks: list[_Argument] = [*node.args[kept:], *named]
+                if all(each.lineno == each.end_lineno for each in masks):
+                    found += (self._argument(each, given[given.index(each) - 1]) for each in masks)
+        return self._changed(found)
+
+    def _argument(self, node: _Argument, before: _Argument) -> _Replacement:
+        """Return what removes an argument of one line, with a comma."""
+        text, start, end = self._lines[node.lineno - 1], node.col_offset, node.end_col_offset or 0
+        if before.end_lineno == node.lineno:
+            start = text.rindex(b",", before.end_col_offset, start)
+        is_alone = start == node.col_offset
+        while end < len(text) and (
+            not _is_balanced(text[start:end]) or (is_alone and text[end : end + 1] == b",")
+        ):
+            end += 1
+        return node.lineno, start, end, ""
+
+    def with_precision(self, line: int, precision: str) -> list[LineEdit]:
+        """Replace the `input_precision` or `allow_tf32` that the matrix product at `line` has."""
+        for node in self._nodes:
+            if not isinstance(node, ast.Call) or called_name(node) != "dot":
+                continue
+            if node.lineno <= line <= (node.end_lineno or line):
+                named = [each for each in node.keywords if each.arg in ("input_precision", "allow_tf32")]
+                given: list[_Argument] = [*named, *node.args[3:4]]
+                for each in given:
+                    if each.lineno == each.end_lineno:
+                        text = f'input_precision="{precision}"'
+                        return self._changed([(each.lineno, each.col_offset, each.end_col_offset or 0, text)])
+        return []
 
     def in_blocks(
         self, kernel: str, counts: Mapping[str, int], grid: Sequence[int]
@@ -115,7 +176,7 @@ class EditableSource(PythonSource):
         function = self.function(kernel)
         if function is None:
             return
-        names = _Names(function, counts, grid)
+        names = _Names(function, counts, grid, self._text)
         found: dict[str, list[_Replacement]] = {}
         for node in ast.walk(function):
             for index, product in _sums(node):
@@ -230,29 +291,32 @@ class _Rounding:
         self._language = language
 
     def of(self, node: ast.AST) -> Iterator[_Replacement]:
-        children: Iterable[ast.AST] = ast.iter_child_nodes(node)
-        match node:
-            case ast.Call() if _is_call(node, "multiple_of"):
-                return
-            case ast.BinOp(op=ast.Mult()) if found := self._known(node.left) or self._known(node.right):
-                values = ", ".join([str(found)] * (rank := _rank(node)))
-                yield node.lineno, node.col_offset, node.col_offset, f"{self._language}.multiple_of("
-                end = node.end_col_offset or 0
-                yield node.end_lineno or 0, end, end, f", ({values}))" if rank > 1 else f", {values})"
-                # One hint for a product of several factors.
-                children = [each for each in (node.left, node.right) if not _is_product(each)]
-            case ast.BinOp(op=ast.FloorDiv() | ast.Mod(), right=ast.Name() as divisor):
-                yield from self._rounded(divisor, "({})")
-                children = [node.left]
-            case ast.Compare():
-                terms = [term for each in (node.left, *node.comparators) for term in _terms(each)]
-                for term in terms:
-                    yield from self._rounded(term, "{}")
-                children = terms
-            case ast.If() | ast.While():
-                children = [*node.body, *node.orelse]
-        for each in children:
-            yield from self.of(each)
+        """Yield the replacements in a node."""
+        waiting = [node]
+        while waiting:
+            node = waiting.pop()
+            match node:
+                case ast.Call() if _is_call(node, "multiple_of"):
+                    pass
+                case ast.BinOp(op=ast.Mult()) if found := self._known(node.left) or self._known(node.right):
+                    values = ", ".join([str(found)] * (rank := _rank(node)))
+                    yield node.lineno, node.col_offset, node.col_offset, f"{self._language}.multiple_of("
+                    end = node.end_col_offset or 0
+                    yield node.end_lineno or 0, end, end, f", ({values}))" if rank > 1 else f", {values})"
+                    # One hint for a product of several factors.
+                    waiting += (each for each in (node.left, node.right) if not _is_product(each))
+                case ast.BinOp(op=ast.FloorDiv() | ast.Mod(), right=ast.Name() as divisor):
+                    yield from self._rounded(divisor, "({})")
+                    waiting.append(node.left)
+                case ast.Compare():
+                    terms = [term for each in (node.left, *node.comparators) for term in _terms(each)]
+                    for term in terms:
+                        yield from self._rounded(term, "{}")
+                    waiting += terms
+                case ast.If() | ast.While():
+                    waiting += (*node.body, *node.orelse)
+                case _:
+                    waiting += ast.iter_child_nodes(node)
 
     def _rounded(self, node: ast.expr, form: str) -> Iterator[_Replacement]:
         if (found := self._known(node)) and isinstance(node, ast.Name):
@@ -267,7 +331,14 @@ class _Rounding:
 class _Names:
     """The names of a kernel that have one value: what they stand for."""
 
-    def __init__(self, function: ast.FunctionDef, counts: Mapping[str, int], grid: Sequence[int]) -> None:
+    def __init__(
+        self,
+        function: ast.FunctionDef,
+        counts: Mapping[str, int],
+        grid: Sequence[int],
+        text: Callable[[ast.expr], str],
+    ) -> None:
+        self._text = text
         self._counts = counts
         self._grid = grid
         values: dict[str, list[ast.expr]] = {}
@@ -295,16 +366,16 @@ class _Names:
         if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
             for elements, count in ((product.left, product.right), (product.right, product.left)):
                 call = self._value(elements)
-                if not _is_call(call, "arange") or [ast.unparse(each) for each in call.args[:-1]] != ["0"]:
+                if not _is_call(call, "arange") or [self._text(each) for each in call.args[:-1]] != ["0"]:
                     continue
                 if self._counts_to(index, count):
-                    return f"{ast.unparse(index)} * {ast.unparse(call.args[1])} + {ast.unparse(elements)}"
+                    return f"{self._text(index)} * {self._text(call.args[1])} + {self._text(elements)}"
         return ""
 
     def _counts_to(self, index: ast.expr, count: ast.expr) -> bool:
         """Return whether an index has the values from 0 to `count`."""
         if isinstance(index, ast.Name) and index.id in self._loops:
-            return ast.unparse(self._loops[index.id]) == ast.unparse(count)
+            return self._text(self._loops[index.id]) == self._text(count)
         call, number = self._value(index), self._value(count)
         if not _is_call(call, "program_id"):
             return False
@@ -329,22 +400,27 @@ def _sums(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield node.right, first
 
 
-def _terms(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield the terms of a sum or difference."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        yield from _terms(node.left)
-        yield from _terms(node.right)
-    else:
-        yield node
+def _terms(node: ast.expr) -> list[ast.expr]:
+    """Return the terms of a sum or difference."""
+    return _leaves(node, ast.Add | ast.Sub)
+
+
+def _leaves(node: ast.expr, operators: type[ast.operator] | UnionType) -> list[ast.expr]:
+    """Return the operands of nested operations. A long expression is nested deeply."""
+    found, waiting = [], [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, operators):
+            waiting += (node.right, node.left)
+        else:
+            found.append(node)
+    return found
 
 
 def _rank(node: ast.expr) -> int:
     """Return the number of dimensions that an expression shows; 1 if it shows none."""
-    if isinstance(node, ast.BinOp):
-        return max(_rank(node.left), _rank(node.right))
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-        return len(node.slice.elts)
-    return 1
+    slices = (each.slice for each in _leaves(node, ast.operator) if isinstance(each, ast.Subscript))
+    return max((len(each.elts) for each in slices if isinstance(each, ast.Tuple)), default=1)
 
 
 def _is_product(node: ast.expr) -> bool:
@@ -371,7 +447,7 @@ def _count_of(iterable: ast.expr) -> ast.expr | None:
     if not isinstance(iterable, ast.Call) or called_name(iterable) not in ("range", "static_range"):
         return None
     arguments = iterable.args
-    if len(arguments) == 2 and ast.unparse(arguments[0]) == "0":
+    if len(arguments) == 2 and isinstance(arguments[0], ast.Constant) and arguments[0].value == 0:
         return arguments[1]
     return arguments[0] if len(arguments) == 1 else None
 

@@ -32,11 +32,11 @@ class Verdict(msgspec.Struct, frozen=True):
 class FindingChanges(msgspec.Struct, frozen=True):
     """The findings of the first compilation that the second does not have, and the reverse.
 
-    A finding is the same if it has the same rule and the same text of its source line, otherwise the same
-    number of the line. `worse` are the rules of findings that both have and that cost more in the second.
-    `fixed` are the changed sizes of blocks that the grid does not follow, so that the second compilation does
-    other work. `is_worse`: a warning has appeared, or costs more, or the work is another. `verdicts` are
-    about the findings of the first compilation, in their order.
+    A finding is the same if it has the same rule and severity, and the same text of its source line,
+    otherwise the same number of the line. `worse` are the rules of findings that both have and that cost more
+    in the second. `fixed` are the changed sizes of blocks that the grid does not follow, so that the second
+    compilation does other work. `is_worse`: a warning has appeared, or costs more, or the work is another.
+    `verdicts` are about the findings of the first compilation, in their order.
     """
 
     vanished: list[Finding]
@@ -124,11 +124,15 @@ class _Placed:
 
 
 def _have_equal_texts(one: _Placed, other: _Placed) -> bool:
-    return (one.finding.rule, one.text) == (other.finding.rule, other.text)
+    return (*_kind(one), one.text) == (*_kind(other), other.text)
 
 
 def _have_equal_lines(one: _Placed, other: _Placed) -> bool:
-    return (one.finding.rule, one.finding.source_line) == (other.finding.rule, other.finding.source_line)
+    return (*_kind(one), one.finding.source_line) == (*_kind(other), other.finding.source_line)
+
+
+def _kind(placed: _Placed) -> tuple[str, str]:
+    return placed.finding.rule, placed.finding.severity
 
 
 def _cost(finding: Finding) -> float:

@@ -158,3 +158,11 @@ def test_a_failed_compilation_is_refused_before_any_run(search):
         "The status of the compilation is 'failed'. Only a complete compilation has changes to try.",
         [],
     )
+
+
+def test_no_change_that_rounds_the_results_otherwise_is_tried(search):
+    change = {"text": "warps 4 → 8", "options": {"num_warps": 8}, "is_exact": False}
+    finding = {"rule": "spills", "severity": "warning", "text": "It spills.", "changes": [change]}
+    answer = {"findings": [finding], "checked": []}
+    found, sent, error = search({("GET", "/findings"): lambda _: (200, answer)})
+    assert (found.tries, sent, error, found.is_complete) == ([], [], None, True)

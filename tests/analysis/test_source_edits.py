@@ -2,6 +2,7 @@
 
 import pytest
 
+from explorer.analysis.block_sizes import block_uses
 from explorer.analysis.source_edits import EditableSource, edited
 from explorer.errors import InvalidRequest
 from explorer.model import LineEdit
@@ -165,6 +166,87 @@ def test_single_precision_in_place_of_double():
     )
     found = EditableSource(source).in_fp32("kernel")
     assert [each.text.strip() for each in found] == ["y = x.to(tl.float32) + tl.zeros((8,), tl.float32)  # é"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = x + rows.to(tl.int64) * n  # é", "y = x + rows * n  # é"),
+        ("é = (a + b).to(tl.int64)", "é = (a + b)"),
+        ("y = r[:, None].to(tl.int64) + f(c).to( tl.int64 )", "y = r[:, None] + f(c)"),
+        ("y = a.to(tl.int32)", None),
+        ("y = a.to(tl.int64, bitcast=True)", None),
+        ("y = to(tl.int64)", None),
+    ],
+)
+def test_an_operation_without_64_bits(before, after):
+    found = EditableSource(f"{HEAD}{before}\nz = a.to(tl.int64)\n").without_64_bits({2})
+    assert [each.text for each in found] == ([] if after is None else [after])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = tl.load(x + i, mask=i < n, other=0.0)  # é", "y = tl.load(x + i)  # é"),
+        (
+            "é = tl.load((x), (i < n) & (m), 0.0, cache_modifier='.cg')",
+            "é = tl.load((x), cache_modifier='.cg')",
+        ),
+        ("tl.store(x, tl.load(z, mask=m), mask=m)  # é", "tl.store(x, tl.load(z))  # é"),
+        ("tl.store(x, y, m)", "tl.store(x, y)"),
+        ("tl.store(x, y)", None),
+        ("y = tl.load(\n    x, mask=(m), other=0.0\n)", "    x"),
+        ("y = tl.load(x,\n    mask=(m)\n    ,)", "    "),
+        ("y = tl.load(x,\n    mask=(m),\n)", "    "),
+        ("y = tl.load(x, mask=(m\n))", None),
+        ("y = table.load(x, mask=m)", None),
+        ("y = tl.load(mask=m, pointer=x)", None),
+        ("y = tl.load(x, m, 0.0, ())", None),
+        ("y = tl.load(x, mask=f('('))", "y = tl.load(x"),
+    ],
+)
+def test_an_access_without_a_mask(before, after):
+    found = EditableSource(f"{HEAD}{before}\nw = tl.load(x, mask=m)\n").without_masks({2})
+    assert [each.text for each in found] == ([] if after is None else [after])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = tl.dot(a, b, input_precision='ieee')  # é", "y = tl.dot(a, b, PRECISION)  # é"),
+        ("é = tl.dot(a, b, c, allow_tf32=False, out_dtype=t)", "é = tl.dot(a, b, c, PRECISION, out_dtype=t)"),
+        ("y = tl.dot(a, b, c, 'ieee')", "y = tl.dot(a, b, c, PRECISION)"),
+        ("y = tl.dot(a, b, c)", None),
+        ("y = f(a, b, c, input_precision='ieee')", None),
+    ],
+)
+def test_the_precision_of_a_product(before, after):
+    found = EditableSource(f"{HEAD}{before}\n").with_precision(2, "tf32")
+    assert [each.text for each in found] == (
+        [] if after is None else [after.replace("PRECISION", 'input_precision="tf32"')]
+    )
+
+
+@pytest.mark.parametrize("terms", [1_200, 2_000, 5_000])
+def test_long_expressions_are_read(terms):
+    """CPython 3.11 parses no sum of 3,000 terms: a source with one has no changes."""
+    long = " + ".join(["n * i"] * terms)
+    source = f"""{HEAD}def kernel(x, n, BLOCK: tl.constexpr):
+    y = ({long}).to(tl.int64)
+    mask = {long} < n
+    z = ({long}) // n
+    for i in tl.static_range({long}):
+        for j in range({long}):
+            pass
+"""
+    found = EditableSource(source)
+    is_read = found.function("kernel") is not None
+    assert is_read or terms >= 3_000
+    assert [each.line for each in found.with_multiples("kernel", {"n": 8})] == [3, 4, 5, 6, 7] * is_read
+    assert bool(found.in_32_bits(5, ())) == is_read
+    assert list(found.in_blocks("kernel", {}, (1,))) == []
+    assert [each.copies for each in found.copied_loops("kernel", {"n": 1, "i": 1})] == [None] * is_read
+    assert set(block_uses(source, "kernel")) == ({"x", "n", "BLOCK"} if is_read else set())
 
 
 @pytest.mark.parametrize("head", ["", "import triton\n", "def f(:\n"])

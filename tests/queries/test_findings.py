@@ -445,6 +445,50 @@ def test_changes_of_the_source_are_proposed_and_remove_the_finding(
         assert answer["appeared"] == []
 
 
+@pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.parametrize(
+    ("target", "precisions"), [("cuda:90", ["bf16x6", "bf16x3"]), ("cuda:80", ["tf32x3", "tf32"])]
+)
+def test_products_of_less_precision_use_matrix_units_and_are_said_to_be_inexact(
+    query_service, find, compiled, target, precisions, triton
+):
+    source = next(source for rule, source, _ in CASES if rule == "matrix_units")
+    found = find(source, target, triton)["findings"]
+    index = [each["rule"] for each in found].index("matrix_units")
+    changes = {
+        precision: each
+        for each in found[index]["changes"]
+        for precision in re.findall(r"`(.*)`, so that a product has about \d+ bits", each["text"])
+    }
+    assert list(changes) == ["bf16x6", "tf32x3", "bf16x3", "tf32"]
+    assert not any(each["is_exact"] for each in changes.values())
+    for precision in precisions:
+        edits = [LineEdit(**each) for each in changes[precision]["edits"]]
+        records = compiled(source, target, triton), compiled(edited(source, edits), target, triton)
+        answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+        assert answer["verdicts"][index]["is_proven"]
+
+
+def test_no_other_precision_is_proposed_where_no_matrix_unit_has_it(find):
+    source = next(source for rule, source, _ in CASES if rule == "matrix_units")
+    for target in ("cuda:75", "hip:gfx1100"):
+        found = [each for each in find(source, target)["findings"] if each["rule"] == "matrix_units"]
+        assert [each["changes"] for each in found] == [[]]
+
+
+def test_a_long_expression_disables_no_rule(compiled, answered):
+    """The source of a captured compilation can have sums that no job here compiles."""
+    record = compiled(changed(ADD, {"x, 1 << 20": "x, (1 << 20) - 8"}))
+    store = "    tl.store(out + offsets, total, mask=mask)\n"
+    for terms, are_read in ((1_200, True), (5_000, False)):
+        long = f"{store}    {' + '.join(['n'] * terms)} < n\n"
+        source = changed(record.request.source, {store: long})
+        document = answered(replace(record, request=replace(record.request, source=source)))
+        assert [each for each in document.checked if each.reason] == []
+        texts = [change.text for each in document.findings for change in each.changes if change.edits]
+        assert any("multiple of 4" in each for each in texts) == are_read
+
+
 def test_a_finding_of_a_changed_line_stays(query_service, compiled):
     source = changed(ROWS, {"rows[(4096,)]": "rows[(64,)]", "for start": "# A comment\n    for start"})
     edits = [LineEdit(10, "    for start in tl.range(0, columns, BLOCK + 0):")]

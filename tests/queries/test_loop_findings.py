@@ -8,9 +8,11 @@ from tritons import TRITONS
 from explorer.analysis.assembly.matrix_loops import matrix_loops
 from explorer.analysis.mlir.operations import read_functions
 from explorer.analysis.mlir.regular_pointers import RegularPointers
+from explorer.analysis.source_edits import edited
 from explorer.errors import NotFound
 from explorer.examples import find_example
-from explorer.queries import findings
+from explorer.model import LineEdit
+from explorer.queries import finding_changes, findings
 from explorer.queries.findings import loop_overhead
 from explorer.queries.findings.case import Case
 from explorer.queries.query import Subject
@@ -52,6 +54,8 @@ IN_32_BITS = {
     "rm[:, None].to(tl.int64) * am": "rows[:, None] * am",
     "rk[:, None].to(tl.int64) * bk": "rk[:, None] * bk",
 }
+#: Indices of 64 bits, before they are multiplied.
+EARLY = {"rk = k + tl.arange(0, BK)": "rk = (k + tl.arange(0, BK)).to(tl.int64)"}
 COMBINED = {
     "mask=rk[None, :] < K": "mask=(rm[:, None] < M) & (rk[None, :] < K)",
     "mask=rk[:, None] < K": "mask=(rk[:, None] < K) & (rn[None, :] < N)",
@@ -135,7 +139,7 @@ def find(query_service, compile_source):
     def find(source, rule, target="cuda:90", triton=None):
         record = compile_source(source, target, triton)
         assert record.status == "complete", record.result.error_messages
-        answer = json.loads(query_service.answer(findings.QUERY, (record,), {}))
+        answer = answer_of(query_service, findings.QUERY, record)
         return [each for each in answer["findings"] if each["rule"] == rule]
 
     return find
@@ -153,6 +157,30 @@ def instructions(compile_source):
     return instructions
 
 
+@pytest.fixture
+def proven(query_service, compile_source, find):
+    """Return the texts of the changes that remove the first finding of a rule."""
+
+    def proven(source, rule, triton):
+        before = compile_source(source, triton=triton)
+        rules = [each["rule"] for each in answer_of(query_service, findings.QUERY, before)["findings"]]
+        found = []
+        for change in find(source, rule, triton=triton)[0]["changes"]:
+            lines = edited(source, [LineEdit(**each) for each in change["edits"]])
+            answer = answer_of(
+                query_service, finding_changes.QUERY, before, compile_source(lines, triton=triton)
+            )
+            if answer["verdicts"][rules.index(rule)]["is_proven"]:
+                found.append(change["text"])
+        return found
+
+    return proven
+
+
+def answer_of(query_service, query, *records):
+    return json.loads(query_service.answer(query, records, {}))
+
+
 @pytest.mark.parametrize(("masks", "triton"), [*[((), each) for each in TRITONS], ((ALONG_K,), TRITONS[0])])
 def test_offsets_of_32_bits_make_a_loop_shorter(find, instructions, masks, triton):
     before = changed(*masks, IN_64_BITS)
@@ -168,6 +196,54 @@ def test_offsets_of_32_bits_make_a_loop_shorter(find, instructions, masks, trito
     after = changed(*masks, IN_64_BITS, IN_32_BITS)
     assert "warning" not in {each["severity"] for each in find(after, "loop_overhead", triton=triton)}
     assert instructions(after, triton) < total
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.parametrize("source", [IN_64_BITS, EARLY], ids=["products", "indices"])
+def test_the_change_to_offsets_of_32_bits_removes_the_finding(find, proven, source, triton):
+    (finding,) = find(changed(source), "loop_overhead", triton=triton)
+    (change,) = finding["changes"]
+    assert change["text"].endswith(": offsets of 32 bits, which must fit in every launch")
+    assert all("int64" not in each["text"] for each in change["edits"])
+    assert change["is_exact"]
+    assert proven(changed(source), "loop_overhead", triton) == [change["text"]]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        # An offset of the second load is 8,191 · 2**18 and more.
+        {"4096, 4096, 4096,": "4096, 4096, 8192,", "b.stride(0)": "1 << 18"},
+        {"    for k": "    bk += 16 * tl.load(index)\n    for k"},
+    ],
+    ids=["too large", "not known"],
+)
+def test_offsets_that_need_64_bits_stay(find, more):
+    source = changed(IN_64_BITS, more)
+    (finding,) = find(source, "loop_overhead")
+    assert finding["severity"] == "warning"
+    assert finding["changes"] == []
+    guessed = find(source[: source.index("\na = ")], "loop_overhead")
+    assert [each for finding in guessed for each in finding["changes"]] == []
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+def test_loads_without_masks_that_are_always_true_remove_the_finding(find, proven, triton):
+    source = changed(ALONG_K, COMBINED)
+    (finding,) = find(source, "loop_overhead", triton=triton)
+    (change,) = finding["changes"]
+    assert [each["line"] for each in change["edits"]] == [12, 13]
+    assert all("mask" not in each["text"] for each in change["edits"])
+    assert proven(source, "loop_overhead", triton) == [change["text"]]
+
+
+def test_a_mask_that_is_sometimes_false_stays(find):
+    source = changed(ALONG_K, COMBINED, {"4096, 4096, 4096,": "4096, 4096, 4095,"})
+    (finding,) = find(source, "loop_overhead")
+    assert finding["changes"] == []
+    source = changed(ALONG_K, COMBINED, {"4096, 4096, 4096,": "4095, 4096, 4096,"})
+    (finding,) = find(source, "loop_overhead")
+    assert [each["line"] for change in finding["changes"] for each in change["edits"]] == [13]
 
 
 def test_a_module_that_is_not_known_hides_no_finding(compile_source, monkeypatch):

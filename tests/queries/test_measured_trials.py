@@ -1,6 +1,6 @@
 """Test rules against measurements: on a GPU, most of the changes that a rule proves make a kernel faster.
 
-`measured_trials.json` has the times of 215 proven changes, measured by `bench.trials`. The kernels are not in
+`measured_trials.json` has the times of 250 proven changes, measured by `bench.trials`. The kernels are not in
 the gallery.
 """
 
@@ -53,6 +53,7 @@ def test_the_documentation_has_the_measurements():
     assert {rule: list(map(int, counts)) for rule, *counts in rows} == dict(by_rule())
 
 
-def test_a_change_with_other_results_is_rare():
-    others = [each for each in MEASURED["trials"] if not each["has_same_results"]]
-    assert len(others) <= 0.01 * len(MEASURED["trials"])
+def test_an_exact_change_with_other_results_is_rare():
+    exact = [each for each in MEASURED["trials"] if each["is_exact"]]
+    others = [each for each in exact if not each["has_same_results"]]
+    assert len(others) <= 0.01 * len(exact) < 0.01 * len(MEASURED["trials"])

@@ -149,6 +149,22 @@ def test_changes_that_tell_the_compiler_more_remove_the_finding(query_service, c
     assert proven == expected
 
 
+def test_a_load_without_a_mask_that_is_always_true_is_wide(query_service, compiled, found):
+    """The compiler does not know what the quotient is a multiple of."""
+    source = ROWS.replace("offsets < n", "offsets < n // parts").replace("n, BLOCK", "n, parts, BLOCK")
+    full = source.replace("1024, 1000,", "1024, 2048, 2,")
+    finding = next(each for each in found(full) if each["rule"] == "narrow_accesses")
+    change = finding["changes"][0]
+    assert change["text"].startswith("Line 10: no mask")
+    lines = edited(full, [LineEdit(**each) for each in change["edits"]])
+    answer = json.loads(query_service.answer(finding_changes.QUERY, (compiled(full), compiled(lines)), {}))
+    assert ("narrow_accesses", 10) in {(each["rule"], each["source_line"]) for each in answer["vanished"]}
+    assert not answer["is_worse"]
+    partial = source.replace("1024, 1000,", "1024, 2047, 2,")
+    for each in found(partial):
+        assert not [change for change in each["changes"] if "no mask" in change["text"]]
+
+
 @pytest.mark.parametrize(
     "source",
     [

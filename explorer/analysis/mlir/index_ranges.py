@@ -6,7 +6,7 @@ each operation that makes a number outside of its type, if the offset of a point
 A range is the smallest and the largest value that any program and any element can have. It is exact for the
 index arithmetic of kernels: program numbers, `tl.arange`, sums, products, quotients and remainders. Masked
 elements count, because their offsets are computed too. Values that memory or an unknown operation makes have
-no range, and nothing is said about them.
+no range, and nothing is said about them. A condition that always holds has the range of `TRUE`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from explorer.analysis.mlir.operations import Function, Operation
 
 Range = tuple[int, int]
+#: The integer of one bit that is set, with its sign.
+TRUE: Range = (-1, -1)
 _AXES = ("x", "y", "z")
 _CONSTANT = re.compile(r"arith\.constant (?:dense<)?(-?\d+)>? ?:")
 _MADE = re.compile(r"tt\.make_range \{end = (\d+) : i32, start = (\d+) : i32\}")
@@ -32,9 +34,9 @@ _SAME = {
     "tt.trans",
     "ttg.convert_layout",
     "arith.extsi",
-    "arith.extui",
     "arith.index_cast",
 }
+_COMPARED = re.compile(r"arith\.cmpi s(lt|le|gt|ge),")
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,14 @@ def _of_function(function: Function, ranges: dict[str, Range], grid: Sequence[in
 def _bound(loop: Operation, ranges: dict[str, Range]) -> None:
     """Give the variable of a loop its range."""
     arguments = loop.regions[0].blocks[0].arguments if loop.regions else ()
-    bounds = [ranges.get(each) for each in loop.operands[:2]]
-    if arguments and len(bounds) == 2 and bounds[0] is not None and bounds[1] is not None:
-        ranges[arguments[0]] = bounds[0][0], max(bounds[0][0], bounds[1][1] - 1)
+    if not arguments or len(loop.operands) < 3:
+        return
+    first, end, step = (ranges.get(each) for each in loop.operands[:3])
+    if first is not None and end is not None:
+        last = max(first[0], end[1] - 1)
+        if first[0] == first[1] and step is not None and 0 < step[0] == step[1]:
+            last -= (last - first[0]) % step[0]
+        ranges[arguments[0]] = first[0], last
 
 
 def _range(operation: Operation, ranges: Mapping[str, Range], grid: Sequence[int]) -> Range | None:
@@ -123,6 +130,10 @@ def _range(operation: Operation, ranges: Mapping[str, Range], grid: Sequence[int
     known = [ranges.get(each) for each in operation.operands]
     if operation.name in _SAME:
         return known[0] if known else None
+    if operation.name == "arith.extui":
+        return known[0] if known and known[0] is not None and known[0][0] >= 0 else None
+    if match := _COMPARED.search(text):
+        return _compared(match[1], known) if len(known) == 2 else None
     if operation.name == "arith.select" and len(known) == 3:
         return _joined(known[1], known[2])
     combine = _COMBINED.get(operation.name)
@@ -130,6 +141,14 @@ def _range(operation: Operation, ranges: Mapping[str, Range], grid: Sequence[int
         return None
     first, second = known
     return None if first is None or second is None else combine(first, second)
+
+
+def _compared(comparison: str, known: Sequence[Range | None]) -> Range | None:
+    """Return the range of a comparison that always holds; None: it may fail."""
+    small, large = known if comparison[0] == "l" else reversed(known)
+    if small is None or large is None:
+        return None
+    return TRUE if small[1] < large[0] + (comparison[1] == "e") else None
 
 
 def _joined(first: Range | None, second: Range | None) -> Range | None:
@@ -167,6 +186,7 @@ _COMBINED: dict[str, Callable[[Range, Range], Range | None]] = {
     "arith.muli": _of_ends(lambda one, other: one * other),
     "arith.minsi": _of_ends(min),
     "arith.maxsi": _of_ends(max),
+    "arith.andi": lambda one, other: TRUE if one == other == TRUE else None,
     "arith.divsi": _quotient,
     "arith.remsi": _remainder,
 }

@@ -11,6 +11,7 @@ import msgspec
 
 from explorer.analysis.block_sizes import BlockUse, block_uses
 from explorer.analysis.layouts.global_access import bytes_of_element
+from explorer.analysis.mlir.full_masks import full_masks
 from explorer.analysis.mlir.operations import Function, read_functions
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
@@ -102,6 +103,17 @@ class Case:
     def functions(self) -> list[Function]:
         """The functions of TTGIR."""
         return read_functions(self.ttgir)
+
+    @cached_property
+    def full_masks(self) -> set[int]:
+        """The source lines of the accesses whose masks are true for all elements of the launch."""
+        stage = self.result.stages.get("ttir")
+        if stage is None or self.launch_values is None:
+            return set()
+        full, others = full_masks(read_functions(self.record.text(stage.text)), *self.launch_values)
+        sources = source_lines(self.record, stage)
+        lines, other_lines = ({sources[each - 1] for each in found} for found in (full, others))
+        return lines - other_lines - {0}
 
     @cached_property
     def ttgir_sources(self) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from explorer.analysis.block_sizes import BlockUse
 from explorer.analysis.mlir.texts import tensor_sizes
@@ -77,8 +77,18 @@ def loop_stages(case: Case, line: int) -> Iterator[Change]:
         yield from line_changes([case.editable.with_stages(line, count)])
 
 
+def without_masks(case: Case, lines: Collection[int]) -> Iterator[Change]:
+    """Propose accesses without their masks, in lines where these are always true in the launch."""
+    edits = case.editable.without_masks(case.full_masks & {*lines})
+    yield from line_changes(edits, "no mask, because all elements are inside: this must hold in every launch")
+
+
 def line_changes(
-    edits: Iterable[LineEdit | None], words: str = "", *, may_be_faster: bool = True
+    edits: Iterable[LineEdit | None],
+    words: str = "",
+    *,
+    may_be_faster: bool = True,
+    is_exact: bool = True,
 ) -> tuple[Change, ...]:
     """Return the change of lines of the source, which `words` describe, otherwise the first new line.
 
@@ -89,7 +99,7 @@ def line_changes(
         return ()
     lines = listed_lines(each.line for each in found).capitalize()
     text = f"{lines}: {words or code(found[0].text.strip())}"
-    return (Change(text, edits=found, may_be_faster=may_be_faster),)
+    return (Change(text, edits=found, may_be_faster=may_be_faster, is_exact=is_exact),)
 
 
 def _block_sizes(case: Case) -> dict[str, tuple[int, BlockUse]]:

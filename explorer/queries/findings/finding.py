@@ -35,7 +35,8 @@ class Cost(msgspec.Struct, frozen=True):
 class Change(msgspec.Struct, frozen=True):
     """A change that may remove a finding: compiler options, constexpr arguments, and lines of the source.
 
-    `may_be_faster` is false if it makes no difference to the time of this launch.
+    `may_be_faster` is false if it makes no difference to the time of this launch. `is_exact` is false if it
+    rounds the results otherwise: the interpreter does not round as the GPU does, and cannot compare them.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Change(msgspec.Struct, frozen=True):
     constants: dict[str, Scalar] = {}
     edits: tuple[LineEdit, ...] = ()
     may_be_faster: bool = True
+    is_exact: bool = True
 
 
 class Finding(msgspec.Struct, frozen=True):

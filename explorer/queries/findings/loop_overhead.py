@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from explorer.analysis.assembly.matrix_loops import matrix_loops
 from explorer.analysis.graphs import NothingToDraw
-from explorer.analysis.mlir.wide_offsets import wide_offsets
+from explorer.analysis.mlir.wide_offsets import narrow_extensions, wide_offsets
 from explorer.analysis.pass_roles import has_role
 from explorer.errors import NotFound
 from explorer.queries.findings.case import Case, NotChecked
-from explorer.queries.findings.finding import Cost, Finding, Value
+from explorer.queries.findings.changes import line_changes, without_masks
+from explorer.queries.findings.finding import Change, Cost, Finding, Value
 from explorer.queries.stage_lines import source_lines
 from explorer.queries.why_facts import listed_lines
 
@@ -66,9 +67,22 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=lines.most_common(1)[0][0] if lines else 0,
             lines=case.machine_lines(most),
             cost=Cost(len(others) / total, "instructions of a turn", "observed"),
+            changes=(
+                *(_narrow_offsets(case) if is_wide else ()),
+                *without_masks(case, {sources[number - 1] for number, _ in each.instructions}),
+            ),
             tour="machine_code",
             terms=("instruction-mix", "tensor-core"),
         )
+
+
+def _narrow_offsets(case: Case) -> tuple[Change, ...]:
+    """Propose offsets of 32 bits, if they fit in the launch."""
+    if case.launch_values is None:
+        return ()
+    extensions = narrow_extensions(case.functions, *case.launch_values)
+    edits = case.editable.without_64_bits({case.source_line(each) for each in extensions})
+    return line_changes(edits, "offsets of 32 bits, which must fit in every launch")
 
 
 def _lines_with_wide_offsets(case: Case) -> set[int]:

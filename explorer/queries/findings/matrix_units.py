@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.finding import Finding, Value
+from explorer.queries.findings.changes import line_changes
+from explorer.queries.findings.finding import Change, Finding, Value
 
 TITLE = "Matrix products without matrix units"
+#: The products of fp32 that matrix units can compute, with the bits of their mantissa, the most exact first.
+_PRECISIONS = {"bf16x6": 24, "tf32x3": 22, "bf16x3": 16, "tf32": 11}
 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each `tl.dot` that no matrix instruction computes."""
+    has_tf32 = "tensor tf32" in case.target.operations_per_clock
     for each in case.layouts.matrix_products:
         if each.operation != "tt.dot" or each.emitted or each.tile or not case.machine_code:
             continue
-        line = case.source_line(each.line)
+        line, is_in_loop = case.source_line(each.line), case.in_loop(each.line)
         elements = {case.layouts.layouts[index].element for index in each.operands[:2] if index is not None}
         yield Finding(
             rule="matrix_units",
-            severity="warning" if case.in_loop(each.line) else "note",
+            severity="warning" if is_in_loop else "note",
             text="`tl.dot` is computed without the matrix units.",
             evidence=(Value("matrix instructions", 0, "", "observed"),),
             cause=f"Its operands are {' and '.join(sorted(elements))}."
@@ -30,6 +34,15 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
+            changes=tuple(_changes(case, line)) if elements == {"f32"} and has_tf32 and is_in_loop else (),
             tour="matrix_cores",
             terms=("tensor-core",),
         )
+
+
+def _changes(case: Case, line: int) -> Iterator[Change]:
+    """Propose less exact products, where the source asks for exact ones."""
+    for precision, bits in _PRECISIONS.items():
+        words = f"`{precision}`, so that a product has about {bits} bits of mantissa in place of 24"
+        edits = case.editable.with_precision(line, precision)
+        yield from line_changes(edits, words, is_exact=False)

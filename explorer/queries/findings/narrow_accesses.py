@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.queries.findings.case import Case
-from explorer.queries.findings.changes import fewer_warps, larger_blocks
+from explorer.queries.findings.changes import fewer_warps, larger_blocks, without_masks
 from explorer.queries.findings.finding import Finding, Value
 from explorer.queries.findings.multiples import UNKNOWN, known_multiples
 from explorer.queries.findings.sectors import is_apart
@@ -62,7 +62,10 @@ def find(case: Case) -> Iterator[Finding]:
             changes=(
                 (*fewer_warps(case), *larger_blocks(case))
                 if each.limit == "layout"
-                else tuple(known_multiples(case, [each]))
+                else (
+                    *(without_masks(case, [line]) if each.limit == "mask" else ()),
+                    *known_multiples(case, [each]),
+                )
             ),
             tour="layouts",
             terms=("vector-width",),

@@ -30,7 +30,7 @@ export async function improve(first, tell, signal) {
       step = new AbortController();
       const { findings } = await api.analysis(last.id, "findings");
       const proposals = proposalsOf(findings);
-      if (!proposals.some(({ change }) => change.may_be_faster)) break;
+      if (!proposals.some(mayBeTaken)) break;
       let found = firstTaken(findings, proposals, new Map());
       const look = (/** @type {Trials} */ trials) => {
         found = firstTaken(findings, proposals, trials);
@@ -61,8 +61,7 @@ export async function improve(first, tell, signal) {
 function firstTaken(findings, proposals, trials) {
   /** @type {Try[]} */
   const tries = [];
-  for (const { index, change } of proposals) {
-    if (!change.may_be_faster) continue;
+  for (const { index, change } of proposals.filter(mayBeTaken)) {
     const trial = trials.get(keyOf(change));
     const verdict = trial && verdictOf(trial, index);
     if (!verdict || verdict.kind === "waiting") break;
@@ -78,6 +77,9 @@ function firstTaken(findings, proposals, trials) {
   }
   return { tries, trial: null };
 }
+
+/** Whether a search tries a change: nobody asks for results that are less exact. @param {Proposal} proposal */
+const mayBeTaken = ({ change }) => change.may_be_faster && change.is_exact;
 
 /** The lines of the source that the taken changes replace. @param {Pick<Search, "first" | "last">} search */
 export function changedLines({ first, last }) {

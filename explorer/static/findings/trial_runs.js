@@ -71,12 +71,16 @@ export async function measure({ id, target }, run) {
  * @param {string} id @param {import("./trials.js").Change} change @param {Timing | undefined} before
  * @param {Runner} run @returns {Promise<Results | null>}
  */
-export async function compared(id, { constants, edits }, before, run) {
+export async function compared(id, { constants, edits, is_exact: isExact }, before, run) {
   // Options leave the results as they are.
   const mayWriteOther = edits.length > 0 || Object.keys(constants).length > 0;
   if (!before && !mayWriteOther) return { isOther: false, words: NOT_MEASURED };
+  // The interpreter does not round as the GPU does, and the tolerance of the comparison allows for TF32.
+  const rounded = "results are rounded otherwise";
+  if (!before && !isExact) return { isOther: false, words: `${rounded}, ${NOT_MEASURED}` };
   const found = await outcome(id, Boolean(before), run);
   if (!found || found.isOther) return found;
+  if (!isExact) found.words = rounded;
   if (!before) return { ...found, words: `${found.words}, ${NOT_MEASURED}` };
   if (!found.timing) return { ...found, isFaster: null, words: `${found.words}, the GPU gave no time` };
   const { median_ns: median, low_ns: low, high_ns: high } = found.timing;

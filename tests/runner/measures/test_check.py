@@ -23,6 +23,19 @@ x = torch.randn(10, 10, device="cuda", dtype=torch.float16)
 out = torch.empty_like(x)
 scale[(2,)](x, out, 0.5, 100, BLOCK=64)
 """
+#: The blocks of one size, and a factor. Each block has a sum.
+PARTIAL_SUMS = """
+@triton.jit
+def scale(X, out_ptr, sums, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(X + offsets)
+    tl.store(out_ptr + offsets, x * factor)
+    tl.store(sums + tl.program_id(0), tl.sum(x))
+
+
+x = torch.randn(128, device="cuda")
+scale[(128 // {0},)](x, torch.empty_like(x), torch.empty(128 // {0}, device="cuda"), {1}, BLOCK={0})
+"""
 
 
 def test_equal_tensors_match():
@@ -241,6 +254,23 @@ def test_the_results_of_another_form_of_the_kernel_are_the_reference(interpret, 
     (output,) = events.check["outputs"]
     assert (output["name"], output["matches"]) == ("out_ptr", matches)
     assert events.check["reference"] == "the original kernel"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("factor", "matches"), [("0.5", True), ("0.6", False)])
+def test_tensors_whose_shape_follows_a_change_are_left_out(interpret, factor, matches):
+    events = interpret(
+        PARTIAL_SUMS.format(64, factor), measures=("check",), original=original(PARTIAL_SUMS.format(32, 0.5))
+    )
+    (output,) = events.check["outputs"]
+    assert (output["name"], output["matches"]) == ("out_ptr", matches)
+
+
+@pytest.mark.slow
+def test_nothing_is_compared_if_no_tensor_has_the_same_shape(interpret):
+    alone = [PARTIAL_SUMS.format(block, 0.5).replace("    tl.store(out_ptr", "    # (") for block in (64, 32)]
+    check = interpret(alone[0], measures=("check",), original=original(alone[1])).check
+    assert (check["reason"], check["outputs"]) == ("The original writes no sums of this shape.", [])
 
 
 @pytest.mark.slow

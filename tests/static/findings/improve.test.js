@@ -49,6 +49,17 @@ test("with a GPU, both kernels are timed", async () => {
   ]);
 });
 
+test("a change that rounds the results otherwise is said to do so", async () => {
+  const started = serve({ rounded: "loop" });
+  assert.equal(
+    (await verdicts(tryAll))[1],
+    "proven in the compiler, results are rounded otherwise, not measured",
+  );
+  assert.deepEqual(started, ["compilations/k/trials"]);
+  serve({ rounded: "loop", hasGpu: true });
+  assert.match((await verdicts(tryAll))[1] ?? "", /, results are rounded otherwise, measured: .* faster$/);
+});
+
 test("earlier trials are shown, and nothing is started", async () => {
   let started = serve({ tried: ["k"] });
   assert.deepEqual(await verdicts(findTrials), ["proven in the compiler, not measured", "both kernels run"]);
@@ -91,6 +102,11 @@ test("a search takes no change that is slower, or has other results", async () =
 test("a search leaves out a change that makes no difference to the time", async () => {
   serve({ equal: "warps" });
   assert.equal((await found()).last.id, "k-loop");
+});
+
+test("a search leaves out a change that rounds the results otherwise", async () => {
+  serve({ rounded: "loop" });
+  assert.equal((await found()).last.id, "k-warps");
 });
 
 test("a search that is stopped says so", async () => {

@@ -24,6 +24,7 @@ export const documentOf = (id) => ({
  * @param {string[]} [facts.wrong] kernels with other results
  * @param {string[]} [facts.tried] kernels whose trials are stored
  * @param {string} [facts.equal] a change that makes no difference to the time
+ * @param {string} [facts.rounded] a change that rounds the results otherwise
  * @param {string} [facts.fails] the address of requests that fail
  * @param {string} [facts.runStatus]
  */
@@ -32,6 +33,7 @@ export function serve({
   wrong = [],
   tried = [],
   equal = "",
+  rounded = "",
   fails = "",
   runStatus = "complete",
 }) {
@@ -86,7 +88,7 @@ export function serve({
       return {
         findings: namesOf(id).map((name) => ({
           rule: name,
-          changes: [{ ...CHANGES[name], may_be_faster: name !== equal }],
+          changes: [{ ...CHANGES[name], may_be_faster: name !== equal, is_exact: name !== rounded }],
         })),
       };
     if (part === "compare") {
