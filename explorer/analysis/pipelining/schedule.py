@@ -127,7 +127,7 @@ def _chained_loads(loop: Operation, inside: list[Operation]) -> int:
     makers = {result: each for each in inside for result in each.results}
 
     def needs(values: Iterable[str], links: dict[str, str]) -> set[str]:
-        """Return the values from which values of a turn are made, with those of earlier turns by `links`."""
+        """Return what values of a turn are made from; `links` lead to earlier turns."""
         found: set[str] = set()
         left = list(values)
         while left:

@@ -77,7 +77,8 @@ export class SearchRun {
     const all = [...found.values()].filter(({ matches }) => matches);
     const matches = all.reduce((sum, each) => sum + each.matches, 0);
     const unread = missing.length ? ` Could not be fetched: ${missing.join(", ")}.` : "";
-    if (!isDone) return `${plural(matches, "match")} so far, ${loading ? `loading ${loading}` : "searching"} …`;
+    if (!isDone)
+      return `${plural(matches, "match")} so far, ${loading ? `loading ${loading}` : "searching"} …`;
     const least = all.some((each) => each.problem) ? "At least " : "";
     return matches
       ? `${least}${plural(matches, "match")} in ${plural(all.length, "text")}.${unread}`
