@@ -104,9 +104,9 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
     """The resources that the binary needs, as the tools report them, and its occupancy.
 
     `occupancy` is the ratio of resident to possible warps of a multiprocessor, 0 to 1; `limiter` names the
-    resource that limits it. `shared_bytes` is null if only the binary is known: a launch chooses its dynamic
-    shared memory, and a cubin has only the `static_shared_bytes`. `shared_limit_bytes` is the shared memory
-    that one block can have on the target.
+    resources that limit it, such as "registers and shared memory". `shared_bytes` is null if only the binary
+    is known: a launch chooses its dynamic shared memory, and a cubin has only the `static_shared_bytes`.
+    `shared_limit_bytes` is the shared memory that one block can have on the target.
     """
 
     registers: int | None
@@ -133,7 +133,7 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
             **asdict(resources),
             shared_limit_bytes=find_target(target).device.multiprocessor.shared_bytes_per_block,
             occupancy=fitting.share if fitting else None,
-            limiter=fitting.limiter if fitting else None,
+            limiter=" and ".join(fitting.limiters) if fitting else None,
         )
 
 

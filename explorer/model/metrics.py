@@ -49,7 +49,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("tensor_memory_columns", "Tensor memory", "columns"),
     Metric("global_scratch_bytes", "Global scratch memory", "bytes"),
     Metric("constant_bytes", "Constant memory", "bytes"),
-    Metric("barriers", "Barriers"),
+    Metric("barriers", "Hardware barriers"),
     Metric("occupancy", "Occupancy", better="higher", short="occupancy"),
     Metric("instructions", "Instructions"),
     Metric("layout_conversions", "Layout conversions"),

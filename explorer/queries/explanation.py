@@ -3,7 +3,7 @@ words.
 
 The answer puts the answers of `comparison` and `divergence` into words. It is an inference that the pass
 causes different resources: the pass makes the first lasting difference, and later differences follow from it
-or from the request.
+or from the request. Between other targets or Triton versions, LLVM's passes differ, too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _find(subject: Subject) -> ExplanationDocument:
         *_requests(before, after, differences),
         *_parting(document),
         *_operations(document),
-        *_effects(document, resources),
+        *_effects(document, resources, is_one_compiler=_compiler(before) == _compiler(after)),
     ]
     return ExplanationDocument(facts)
 
@@ -120,7 +120,14 @@ def _example(document: DivergenceDocument) -> str:
     return ""
 
 
-def _effects(document: DivergenceDocument, resources: list[ResourceDocument]) -> Iterator[ExplanationFact]:
+def _compiler(record: Record) -> tuple[str, str]:
+    return record.request.triton, record.request.target
+
+
+def _effects(
+    document: DivergenceDocument, resources: list[ResourceDocument], *, is_one_compiler: bool
+) -> Iterator[ExplanationFact]:
+    """Yield the resources that differ. Between two compilers, the cause is not known."""
     changed = [each for each in resources if each.verdict != "same"]
     if not changed:
         if document.stage is not None and resources:
@@ -129,7 +136,14 @@ def _effects(document: DivergenceDocument, resources: list[ResourceDocument]) ->
     # Resources that are a choice, such as the number of threads, come last.
     changed.sort(key=lambda each: each.verdict == "different")
     names = listed(_change(each) for each in changed)
-    yield ExplanationFact(f"What follows in the binary: {names}.", "inferred", "")
+    if is_one_compiler:
+        yield ExplanationFact(f"What follows in the binary: {names}.", "inferred", "")
+    else:
+        yield ExplanationFact(
+            f"The binaries also differ, which other passes of LLVM may cause: {names}.",
+            "observed",
+            "",
+        )
 
 
 def _change(resource: ResourceDocument) -> str:
@@ -152,7 +166,7 @@ QUERY = Query(
     about="pair",
     path="/explanation",
     summary="Why two compilations differ, in words: the first pass that differs, operations and resources.",
-    version=2,
+    version=3,
     document=ExplanationDocument,
     find=_find,
     saved=nothing_saved,

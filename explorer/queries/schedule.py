@@ -36,8 +36,8 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     warp-specialized kernel that contains it. `depth` counts the loops around it. `num_stages` is the
     attribute of the loop. `iterations` is null unless its bounds are constants. At most 500 of
     `total_operations` are listed; `unscheduled` operations of its body have no schedule. `loads` counts the
-    loads of its body, which could start ahead if it `is_innermost`. `has_matrix_product` says whether a
-    `tl.dot` uses them.
+    loads of its body, which could start ahead if it `is_innermost`; `chained_loads` of them could not, since
+    they need a value that the turn before loads. `has_matrix_product` says whether a `tl.dot` uses them.
     """
 
     line: int
@@ -52,6 +52,7 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     iterations: int | None
     reason: str
     loads: int
+    chained_loads: int
     is_innermost: bool
     has_matrix_product: bool
 
@@ -152,6 +153,7 @@ def _document(loop: Loop, lines: Sequence[str], num_stages: int | None) -> Sched
         iterations=loop.iterations,
         reason="" if loop.last_stage else _reason(loop, num_stages),
         loads=loop.loads,
+        chained_loads=loop.chained_loads,
         is_innermost=not loop.has_inner_loop,
         has_matrix_product=loop.has_matrix_product,
     )
@@ -165,6 +167,13 @@ def _reason(loop: Loop, num_stages: int | None) -> str:
     stages = loop.num_stages if loop.num_stages is not None else num_stages
     if loop.operations:
         return "All its operations are in one stage, so none runs ahead of the others."
+    if not loop.has_inner_loop and 0 < loop.loads == loop.chained_loads:
+        name, its = ("Its load", "it needs") if loop.loads == 1 else ("None of its loads", "each needs")
+        cannot = "cannot" if loop.loads == 1 else "can"
+        return (
+            f"{name} {cannot} start a turn ahead: {its} a value that the turn before loads, as for its "
+            "address. No number of stages changes that."
+        )
     if stages is not None and stages <= 1:
         return "It has `num_stages` of 1: no iteration starts ahead."
     if loop.has_inner_loop:
@@ -254,7 +263,7 @@ def _made(after: Iterable[tuple[int, str]], spans: Spans) -> list[MadeOperations
 QUERY = Query(
     name="schedule",
     summary="The schedule of pipelined loops: the stage of each operation, and why a loop has none.",
-    version=2,
+    version=3,
     document=ScheduleDocument,
     find=_find,
 )

@@ -24,7 +24,7 @@ from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.queries.why_accesses import access_facts
 from explorer.queries.why_conversions import CONVERSION, conversion_facts
 from explorer.queries.why_facts import WhyFact, WhyLink, code, listed, listed_lines
-from explorer.queries.why_memory import barrier_facts, buffer_facts, buffers_at
+from explorer.queries.why_memory import barrier_facts, buffer_facts, buffers_at, fence_facts
 from explorer.queries.why_passes import way_facts
 from explorer.queries.why_registers import peak_facts
 from explorer.store import Record
@@ -33,6 +33,7 @@ from explorer.tours import load_tours
 WhyKind = Literal["operation", "conversion", "buffer", "barrier", "registers", "instruction"]
 _TTGIR = "ttgir"
 _MACHINE_CODE = ("sass", "amdgcn")
+_FENCE = "ttng.fence_async_shared"
 
 #: The terms of the glossary that an answer is about.
 _TERMS: Mapping[WhyKind, tuple[str, ...]] = {
@@ -133,6 +134,8 @@ def _special(
         entry = None if inserts is None else record.result.passes[inserts]
         maker = WhyLink(entry.name, entry.stage, entry.index, 0) if entry else None
         yield "barrier", list(barrier_facts(memory.functions, lines, ordinal, count, maker))
+    elif is_module and operation_name(text) == _FENCE:
+        yield "operation", list(fence_facts(memory.functions, lines))
     elif is_module:
         yield "buffer", [fact for each in buffers_at(memory.functions, lines) for fact in buffer_facts(*each)]
 

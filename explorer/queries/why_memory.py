@@ -19,6 +19,19 @@ _ALLOCATION = f"the compiler's allocation; {_WHERE}"
 _RULES = f"the rules of the compiler's barrier analysis; {_WHERE}"
 _DEFINITIONS = f"the definitions of Triton's operations; {_WHERE}"
 
+#: Operations by which the threads of a block write to shared memory.
+_BY_THREADS = ("local_alloc", "local_store", "local_scatter")
+#: Operations by which the tensor cores and the TMA read shared memory.
+_BY_ASYNC_PROXY = (
+    "warp_group_dot",
+    "tc_gen5_mma",
+    "tc_gen5_mma_scaled",
+    "tmem_copy",
+    "async_tma_copy_local_to_global",
+    "async_tma_reduce",
+    "async_tma_scatter",
+)
+
 
 def buffers_at(
     functions: Sequence[FunctionMap], lines: Sequence[int]
@@ -85,6 +98,53 @@ def _users(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
                 _DEFINITIONS,
                 _links(function, users),
             )
+
+
+def fence_facts(functions: Sequence[FunctionMap], lines: Sequence[int]) -> Iterator[WhyFact]:
+    """Yield the accesses that the fence in these lines of the allocating module orders."""
+    for function in functions:
+        fences = sorted(each.place.position for each in function.marks if each.kind == "fence")
+        own = [each.place for each in function.marks if each.kind == "fence" and each.place.line in lines]
+        found = [fact for fence in own for fact in _ordered(function, fence, fences)]
+        yield from found
+        if own and not found:
+            yield WhyFact(
+                "It orders writes to shared memory by threads before reads by the tensor cores or the TMA. "
+                "The module does not say which ones.",
+                "inferred",
+                _DEFINITIONS,
+            )
+
+
+def _ordered(function: FunctionMap, fence: Place, fences: Sequence[int]) -> Iterator[WhyFact]:
+    """Yield a fact for each buffer between whose writes and reads a fence stands."""
+    for buffer in function.buffers:
+        if buffer.use != "explicit" or buffer.holds_mbarriers:
+            continue
+        writers = [each for each in buffer.uses if "w" in effect_of(each.operation, is_mbarrier=False)]
+        # A buffer that nothing else writes was allocated with its data.
+        writers = [each for each in writers or [buffer.first] if _has_name(each, _BY_THREADS)]
+        before = [
+            each
+            for each in writers
+            if fence.position == next((at for at in fences if at > each.position), None)
+        ]
+        readers = [each for each in buffer.uses if _has_name(each, _BY_ASYNC_PROXY)]
+        # In a loop, the reads of the next turn can stand before the fence.
+        after = [each for each in readers if each.position > fence.position] or readers
+        if before and after:
+            yield WhyFact(
+                f"It orders the write of {listed(map(_words, before))} (generic proxy) before the read of "
+                f"{listed(map(_words, after))} (async proxy). Without it, the read could miss what threads "
+                f"have written to {code(buffer.name)}.",
+                "modelled",
+                _DEFINITIONS,
+                _links(function, [*before, *after]),
+            )
+
+
+def _has_name(place: Place, names: Sequence[str]) -> bool:
+    return place.operation.rpartition(".")[2] in names
 
 
 def barrier_facts(

@@ -19,8 +19,9 @@ from explorer.views.request_ids import work_context
 FOLLOWER = Parameter(
     "follower",
     str,
-    "A name that a page or program chooses. A caller that submits a job or reads its events follows it, and "
-    "the last follower to cancel the job ends it. By default, all programs of a client are one follower.",
+    "A name that a page or program chooses. A caller that submits a job, reads its events, or gives its name "
+    "when it polls the job follows it, and the last follower to cancel the job ends it. By default, all "
+    "programs of a client are one follower.",
 )
 LIVE = Parameter(
     "live",
@@ -112,6 +113,12 @@ class FollowersDocument(msgspec.Struct, frozen=True):
     """The number of other followers of a job that continues."""
 
     followers: int
+
+
+def follow_job(record: Record) -> None:
+    """Let the caller that the current request names follow the job of a record."""
+    if FOLLOWER.name in request.args and not record.is_finished:
+        services().queue.join(record.id)
 
 
 def cancel_job(record: Record) -> Response:

@@ -23,7 +23,7 @@ from explorer.queries import Parameter, archive
 from explorer.queries.changes import counted_changes, known_changes
 from explorer.services import services
 from explorer.store import Record, Status
-from explorer.views.caller import FOLLOWER, LIVE, FollowersDocument, cancel_job
+from explorer.views.caller import FOLLOWER, LIVE, FollowersDocument, cancel_job, follow_job
 from explorer.views.current_account import client
 from explorer.views.http import (
     attachment,
@@ -80,6 +80,7 @@ def submit_llvm_passes(compilation_id: str) -> Response:
     {200: CompilationDocument},
     None,
     Parameter("links", str, '"files": addresses are the names of the files in the archive.'),
+    FOLLOWER,
     LIVE,
 )
 def show(compilation_id: str) -> Response:
@@ -90,6 +91,7 @@ def show(compilation_id: str) -> Response:
     record = find_compilation(compilation_id)
     if current_caller().urgency is not Urgency.LIVE:
         services().store.keep(record.id)
+    follow_job(record)
     if request.args.get("links") == "files":
         changes = counted_changes(services().query_service, record, client_is_waiting())
         return json_response(CompilationDocument.of(record, FileLinks(), changes))

@@ -16,6 +16,7 @@ from explorer.documents import API, ApiLinks, event_document
 from explorer.errors import TooManyRequests
 from explorer.jobs import EventLog
 from explorer.jobs.shared_queue import HEARTBEAT_SECONDS
+from explorer.queries import Parameter
 from explorer.services import services
 from explorer.store import Entry, Record
 from explorer.store.entries import kind_of
@@ -29,6 +30,11 @@ blueprint = Blueprint("events", __name__, url_prefix=f"{API}/compilations")
 #: A server that sends event streams in its event loop sets this variable of the request to a list for the
 #: stream.
 SENT_BY_SERVER = "triton_explorer.event_streams"
+LAST = Parameter(
+    "last",
+    int,
+    "The ID of the last known event, for a new stream of a browser, which sends no `Last-Event-ID`.",
+)
 CONNECTED = b": connected\n\n"
 HEARTBEAT = b": heartbeat\n\n"
 
@@ -94,7 +100,7 @@ _encoders_lock = threading.Lock()
 
 
 @blueprint.get("/<compilation_id>/events")
-@documented({200: "text/event-stream", 204: None}, None, FOLLOWER)
+@documented({200: "text/event-stream", 204: None}, None, FOLLOWER, LAST)
 def stream(compilation_id: str) -> Response:
     """Follow the events of a compilation from the first event, or from the event after `Last-Event-ID`.
 
@@ -110,7 +116,7 @@ def event_stream(record: Record) -> Response:
     Raises:
         TooManyRequests: the client has too many open event streams.
     """
-    last = request.headers.get("Last-Event-ID", "")
+    last = request.headers.get("Last-Event-ID", request.args.get(LAST.name, ""))
     skip = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
     if record.status == "failed" and record.journal is None:
         skip = 0  # the result could not be stored, and its entries differ from the sent ones

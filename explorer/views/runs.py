@@ -24,9 +24,9 @@ from explorer.runs.roofs import measure_roofs
 from explorer.services import services
 from explorer.store import Record, Status, compilation_of
 from explorer.store.entry_writer import EntryWriter
-from explorer.views.caller import FOLLOWER, FollowersDocument, cancel_job
+from explorer.views.caller import FOLLOWER, FollowersDocument, cancel_job, follow_job
 from explorer.views.current_account import client
-from explorer.views.events import event_stream
+from explorer.views.events import LAST, event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
 from explorer.views.operation import documented
 from explorer.views.privacy import check_can_open
@@ -131,11 +131,14 @@ def submit_imported() -> Response:
     None,
     COMPILATION,
     Parameter("links", str, '"files": addresses are the names of the files that `profile --output` writes.'),
+    FOLLOWER,
 )
 def show(run_id: str) -> Response:
     """Return a run: its status, and the addresses of its measurements."""
     links = RunFileLinks() if request.args.get("links") == "files" else LINKS
-    return json_response(FoundRun.of(run_id).document(links))
+    found = FoundRun.of(run_id)
+    follow_job(found.record)
+    return json_response(found.document(links))
 
 
 @blueprint.delete("/runs/<run_id>")
@@ -152,7 +155,7 @@ def cancel(run_id: str) -> Response:
 
 
 @blueprint.get("/runs/<run_id>/events")
-@documented({200: "text/event-stream", 204: None}, None, FOLLOWER)
+@documented({200: "text/event-stream", 204: None}, None, FOLLOWER, LAST)
 def events(run_id: str) -> Response:
     """Follow the events of a run from the first event, or from the event after `Last-Event-ID`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import UNPINNED, Visitor, compiled, violations, wait_for_result
+from actions import UNPINNED, Visitor, compile_now, compiled, violations, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 from tritons import TRITONS
 
@@ -125,3 +125,17 @@ def test_a_line_says_why_it_is_here(page: Page) -> None:
     way.get_by_role("button", name="tritongpu-pipeline").first.click()
     expect(page.locator("pane-passes")).to_contain_text("tritongpu-pipeline")
     assert violations(page, "pane-passes", "operation-lineage") == []
+
+
+@pytest.mark.nightly
+def test_another_kernel_begins_without_lineage(page: Page) -> None:
+    matmul, line = address(page, "ttgir", "ttng.warp_group_dot ")
+    page.goto(f"{matmul}#panes=stage:ttgir;lineage={line}")
+    expect(lineage(page)).to_contain_text("Made by tritongpu-accelerate-matmul from tt.dot")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    compile_now(page, find_example("vector_add").source)
+    wait_for_result(page)
+    expect(page).not_to_have_url(re.compile("lineage="))
+    expect(lineage(page)).to_be_hidden()
+    assert not any("/lineage" in each for each in requests)

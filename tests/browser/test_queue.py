@@ -41,6 +41,9 @@ def test_the_position_in_the_queue_is_shown(
     state = page.locator("status-bar .state")
     in_queue = re.compile(r"number (\d+) in the queue")
     expect(state).to_have_text(in_queue)
+    # No stage is compiled yet.
+    expect(page.locator("pipeline-path .node.is-waiting").first).to_be_visible()
+    expect(page.locator("pipeline-path .node.is-running")).to_have_count(0)
 
     def position() -> int:
         found = in_queue.fullmatch(state.inner_text())

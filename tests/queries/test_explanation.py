@@ -101,6 +101,22 @@ def test_other_options_part_where_layouts_are_chosen(compile_source, explain, tr
     assert f"shared memory per block {old.shared_bytes:,} → {new.shared_bytes:,}, better" in texts
 
 
+def test_other_compilers_also_differ_after_the_pass_that_parts(compile_source, explain):
+    """LLVM and the assembler differ, too: nobody knows what follows from the pass."""
+    old, new = (compile_source(SUMS, triton=each) for each in (TRITONS[0], TRITONS[-1]))
+    ampere = compile_source(SUMS, "cuda:80")
+    effects = [
+        fact
+        for pair in ((old, new), (new, ampere))
+        for fact in explain(*pair)
+        if "inar" in fact["text"] and "→" in fact["text"]
+    ]
+    assert effects
+    for fact in effects:
+        assert fact["text"].startswith("The binaries also differ")
+        assert fact["basis"] == "observed"
+
+
 def test_layouts_that_differ_are_written_in_full(compile_source, explain, vector_add):
     old, new = (compile_source(vector_add, num_warps=each) for each in (4, 8))
     (operations,) = [fact for fact in explain(old, new) if "differ in types or attributes" in fact["text"]]

@@ -6,7 +6,7 @@ import pytest
 from tritons import TRITONS
 
 from explorer.errors import NotAnswerable
-from explorer.queries import schedule
+from explorer.queries import findings, schedule
 
 #: Rows that are found by a load of their own, one stage before; and loops that are not pipelined.
 LOOPS = """
@@ -108,6 +108,58 @@ def test_each_loop_has_its_stages_or_a_reason(ask, compile_source, target, trito
         (dot,) = [each for each in origins if any(one["operation"] == "tt.dot" for one in each["made"])]
         (made,) = [one for one in dot["made"] if one["operation"] == "tt.dot"]
         assert made == {"operation": "tt.dot", "before": 0, "inside": 1, "after": products["last_stage"]}
+
+
+#: The address of a load is loaded in the turn before; in the third loop, that of another load is not.
+CHASES = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def chase(next_ptr, out_ptr, turns, SIZE: tl.constexpr):
+    at = tl.arange(0, SIZE)
+    one = tl.program_id(0)
+    for turn in range(turns):
+        one = tl.load(next_ptr + one)
+    tl.store(out_ptr, one)
+    many = at
+    for turn in tl.range(0, turns, num_stages=3):
+        many = tl.load(next_ptr + many)
+    tl.store(out_ptr + at, many)
+    many = at
+    total = at
+    for turn in range(turns):
+        total += tl.load(out_ptr + turn * SIZE + at)
+        many = tl.load(next_ptr + many)
+    tl.store(out_ptr + at, many + total)
+    total = at
+    for turn in range(turns):
+        total += tl.load(next_ptr + tl.load(out_ptr + turn * SIZE + at))
+    tl.store(out_ptr + at, total)
+
+
+pointers = torch.zeros(4096, device="cuda", dtype=torch.int32)
+chase[(8,)](pointers, pointers, 10, SIZE=256)
+"""
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+def test_a_load_that_needs_the_load_before_it_cannot_start_ahead(ask, compile_source, triton):
+    record = compile_source(CHASES, triton=triton)
+    one, many, mixed, indirect = ask(schedule.QUERY, record)["loops"]
+    assert [each["chained_loads"] for each in (one, many, mixed, indirect)] == [1, 1, 1, 0]
+    # The compiler agrees: it pipelines neither loop, also with a number of stages.
+    assert one["last_stage"] == many["last_stage"] == 0
+    assert many["num_stages"] == 3
+    for loop in (one, many):
+        assert "the turn before loads" in loop["reason"]
+        assert "num_stages" not in loop["reason"]
+    assert "no matrix product" in mixed["reason"]
+    rule = [each for each in ask(findings.QUERY, record)["findings"] if each["rule"] == "pipelining"]
+    assert [bool(each["changes"]) for each in rule if "turn before" in each["cause"]] == [False, False]
+    assert len(rule) == 4
 
 
 def test_a_gluon_kernel_has_no_schedule(query_service, compile_example):

@@ -92,6 +92,40 @@ def test_a_conversion_names_who_makes_and_who_wants_the_tensor(product, ask):
     assert "conversion" in {term["name"] for term in document["terms"]}
 
 
+#: Threads scale an operand that the tensor cores read from shared memory.
+SCALED = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled(a_ptr, b_ptr, c_ptr, SIZE: tl.constexpr):
+    m = tl.arange(0, SIZE)
+    at = m[:, None] * SIZE + m[None, :]
+    a = tl.load(a_ptr + at)
+    b = tl.load(b_ptr + at) * 2
+    tl.store(c_ptr + at, tl.dot(a, b))
+
+
+a, b = (torch.randn(64, 64, device="cuda", dtype=torch.float16) for _ in range(2))
+scaled[(1,)](a, b, torch.empty(64, 64, device="cuda"), SIZE=64)
+"""
+
+
+def test_a_fence_names_the_write_and_the_read_that_it_orders(compile_source, triton, ask):
+    record = compile_source(SCALED, triton=triton)
+    (number,) = lines_with(record, "ttgir", r"ttng\.fence_async_shared")
+    orders = said(ask(record, "ttgir", number), "It orders the write", "generic proxy", "async proxy")
+    assert orders
+    for fact in orders:
+        write, read = fact["links"]
+        lines = record.text_after_pass(write["pass_index"]).split("\n")
+        (buffer,) = re.findall(r"^\s*(%[\w-]+) = ttg\.local_alloc %", lines[write["line"] - 1])
+        assert re.search(rf"ttng\.warp_group_dot .*{buffer}\b", lines[read["line"] - 1])
+        assert write["line"] < read["line"]
+
+
 def test_without_the_pass_that_made_an_operation_it_is_not_there(product, ask, compile_without):
     pattern = r"ttg\.async_copy_global_to_local"
     makers = set()

@@ -64,3 +64,19 @@ def test_a_client_has_a_limited_number_of_streams(client, ticket, services):
     for stream in open_streams:
         stream.close()
     assert client.get(url).status_code == 200
+
+
+def test_a_new_stream_goes_on_after_the_last_event(api, ticket):
+    events = api.events(ticket["events"])
+    assert api.events(f"{ticket['events']}?last=3") == events[3:]
+
+
+@pytest.mark.both_forms
+def test_a_tab_that_polls_instead_of_a_stream_goes_on_following(client, api, endless):
+    """A hidden tab has closed its stream, and another tab cancels the same job."""
+    ticket = api.submit(f"{endless}# of two tabs\n").get_json()
+    client.get(f"{ticket['events']}?follower=hidden").close()
+    assert client.get(f"{ticket['api']}?follower=hidden").get_json()["status"] in ("queued", "running")
+    answer = client.delete(ticket["api"])
+    assert (answer.status_code, answer.get_json()) == (202, {"followers": 1})
+    assert client.delete(f"{ticket['api']}?follower=hidden").status_code == 204

@@ -40,6 +40,12 @@ class Occupancy:
     active_warps: int
     limits: Limits
 
+    @property
+    def limiters(self) -> list[Limiter]:
+        """All resources that prevent the next block, `limiter` first."""
+        by_resource = _by_resource(self.limits)
+        return [each for each, blocks in by_resource.items() if blocks == self.blocks_per_multiprocessor]
+
 
 def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> Occupancy | None:
     """Compute the theoretical occupancy of a kernel on a target ("cuda:90", "hip:gfx942").
@@ -57,16 +63,21 @@ def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> O
         return None
     machine = find_target(target).device.multiprocessor
     limits = _limits(machine, threads, registers, shared_bytes)
-    by_resource: dict[Limiter, int] = {
+    by_resource = _by_resource(limits)
+    limiter = min(by_resource, key=lambda resource: by_resource[resource])
+    blocks = by_resource[limiter]
+    active_warps = blocks * _round_up(threads, machine.warp_size) // machine.warp_size
+    return Occupancy(active_warps / machine.warps, limiter, blocks, active_warps, limits)
+
+
+def _by_resource(limits: Limits) -> dict[Limiter, int]:
+    """Return the limits by resource, the hardest to change first."""
+    return {
         "warps": limits.warps,
         "blocks": limits.blocks,
         "registers": limits.registers,
         "shared memory": limits.shared_memory,
     }
-    limiter = min(by_resource, key=lambda resource: by_resource[resource])
-    blocks = by_resource[limiter]
-    active_warps = blocks * _round_up(threads, machine.warp_size) // machine.warp_size
-    return Occupancy(active_warps / machine.warps, limiter, blocks, active_warps, limits)
 
 
 def occupancy_of(needs: Resources | None, target: str) -> Occupancy | None:

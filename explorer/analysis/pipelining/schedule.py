@@ -15,7 +15,7 @@ Source: Schedule.cpp (shrinkToFit, createFinalSchedule), PipelineExpander.cpp an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from explorer.analysis.mlir.operations import Function, Operation, read_functions
@@ -25,6 +25,7 @@ _BOUNDS = re.compile(r"= (%[\w$.-]+) to (%[\w$.-]+) step (%[\w$.-]+)")
 _INTEGER = re.compile(r" = arith\.constant (?:\{[^}]*\} )?(-?\d{1,18})(?: |$)")
 #: An attribute of a product whose result the text waits for already, as in a partition.
 _ASYNCHRONOUS = re.compile(r"\bis_async\b")
+_LOADS = ("tt.load", "tt.descriptor_load")
 _MATRIX_PRODUCTS = (
     "tt.dot",
     "tt.dot_scaled",
@@ -57,7 +58,8 @@ class Loop:
 
     `partition` is the region of `ttg.warp_specialize` that it is in; "": none. `operations` are those with a
     schedule, in the order of the text; `unscheduled` counts the others of the body. `num_stages` is the
-    loop's own attribute, and `iterations` is known where the bounds are constants.
+    loop's own attribute, and `iterations` is known where the bounds are constants. `chained_loads` of the
+    `loads` need a value that an earlier turn loads.
     """
 
     function: str
@@ -72,6 +74,7 @@ class Loop:
     has_inner_loop: bool
     has_matrix_product: bool
     loads: int
+    chained_loads: int
 
     @property
     def last_stage(self) -> int:
@@ -112,8 +115,36 @@ def _loop(function: Function, loop: Operation, constants: dict[str, int]) -> Loo
         iterations=_iterations(loop, constants),
         has_inner_loop=any(each.name in ("scf.for", "scf.while") for each in inside),
         has_matrix_product=any(each.name in _MATRIX_PRODUCTS for each in inside),
-        loads=sum(each.name in ("tt.load", "tt.descriptor_load") for each in inside),
+        loads=sum(each.name in _LOADS for each in inside),
+        chained_loads=_chained_loads(loop, inside),
     )
+
+
+def _chained_loads(loop: Operation, inside: list[Operation]) -> int:
+    """Count the loads whose operands need a value that an earlier turn of the loop loads."""
+    block = loop.regions[0].blocks[0]
+    carried = dict(zip(block.arguments[1:], block.operations[-1].operands, strict=False))
+    makers = {result: each for each in inside for result in each.results}
+
+    def needs(values: Iterable[str], links: dict[str, str]) -> set[str]:
+        """Return what values of a turn are made from; `links` lead to earlier turns."""
+        found: set[str] = set()
+        left = list(values)
+        while left:
+            if (value := left.pop()) in found:
+                continue
+            found.add(value)
+            if value in links:
+                left.append(links[value])
+            if value in makers:
+                left += (name for each in makers[value].walk() for name in each.operands)
+        return found
+
+    def is_chained(load: Operation) -> bool:
+        before = needs((carried[each] for each in needs(load.operands, {}) if each in carried), carried)
+        return any(each.name in _LOADS for name in before & makers.keys() for each in makers[name].walk())
+
+    return sum(each.name in _LOADS and is_chained(each) for each in inside)
 
 
 def _attributes(operation: Operation) -> dict[str, int]:

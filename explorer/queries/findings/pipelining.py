@@ -42,7 +42,9 @@ def find(case: Case) -> Iterator[Finding]:
             cause=loop.reason,
             source_line=line,
             ttgir_line=ttgir_line,
-            changes=(
+            changes=()
+            if loop.chained_loads == loop.loads
+            else (
                 *(stages(case, more=True) if stages_now is not None and stages_now <= 1 else ()),
                 *known_multiples(case, _short_accesses(case, loop, ttgir_line)),
                 *(loop_stages(case, line) if loop.num_stages is None else ()),

@@ -1,7 +1,7 @@
 /**
  * The difference of two values: by sign and word, never by color alone.
  *
- * @import { ComparisonDocument, PassSide } from "../core/types.js"
+ * @import { ComparedSide, ComparisonDocument, PassSide } from "../core/types.js"
  */
 import { duration, literal } from "../core/format.js";
 import { isOver } from "../core/status.js";
@@ -72,4 +72,14 @@ export function onlyOn(before, after, comparison) {
   const [words, missing] =
     after === null ? ["only before", comparison.after] : ["only after", comparison.before];
   return isOver(missing) ? words : "pending";
+}
+
+/**
+ * The differences of two requests, except where a side may still get its value, such as its kernel.
+ * @param {ComparisonDocument["differences"]} differences @param {ComparedSide} before @param {ComparedSide} after
+ */
+export function knownDifferences(differences, before, after) {
+  return differences.filter(
+    (each) => !(each.before === null && !isOver(before)) && !(each.after === null && !isOver(after)),
+  );
 }

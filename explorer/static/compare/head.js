@@ -10,6 +10,7 @@ import { foundWords, isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
 import { expectOwn } from "../menus/expected_results.js";
 import { go } from "./address.js";
+import { knownDifferences } from "./deltas.js";
 import { ComparisonPart } from "./part.js";
 
 const WORDS = {
@@ -67,10 +68,11 @@ async function openKernels(id) {
 }
 
 /** @param {ComparisonDocument} comparison */
-function differences({ differences, source }) {
+function differences({ differences: all, source, before, after }) {
+  const differences = knownDifferences(all, before, after);
   const isOtherSource = source.lines_added > 0 || source.lines_removed > 0;
   if (!isOtherSource && differences.length === 0)
-    return html`<span class="asked-title">Both requests are equal.</span>`;
+    return html`<span class="asked-title">${all.length ? "Reading the requests …" : "Both requests are equal."}</span>`;
   return html`<span class="asked-title">Different requests</span>
     ${
       isOtherSource
@@ -93,7 +95,7 @@ function shown(value) {
 /** In one line, for titles. @param {ComparisonDocument} comparison */
 export function inShort({ differences, source, before, after }) {
   if (before.id === after.id) return "the same result twice";
-  const words = differences
+  const words = knownDifferences(differences, before, after)
     .filter(({ name }) => name !== "kernel")
     .slice(0, 3)
     .map((each) => `${each.name} ${shown(each.before)} → ${shown(each.after)}`);

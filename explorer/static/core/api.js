@@ -309,8 +309,14 @@ export const api = {
   layouts: (id, pass) => get(`${compilationPath(id)}/layouts${pass === null ? "" : `?pass=${pass}`}`),
   /** @param {string} id @param {string} path "": its index */
   url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
-  /** The address of the event stream of a compilation. @param {string} id */
-  events: (id) => following(`${BASE}${compilationPath(id)}/events`),
+  /** The address of the event stream of a compilation. @param {string} id @param {boolean} [isLive] */
+  events: (id, isLive) => urgent(following(`${BASE}${compilationPath(id)}/events`), isLive),
+  /**
+   * The document of a job that this tab goes on to follow, without a stream.
+   * @param {string} events the address of its event stream
+   * @returns {Promise<{status: import("./types.js").Status}>}
+   */
+  followed: (events) => send(events.replace("/events?", "?")),
   /**
    * Fetch the runs of a compilation, the profiles of its kernel, and the devices that can run it.
    * @param {string} id

@@ -1,10 +1,16 @@
 /**
  * Follow a compilation or a run by its event stream. If the server refuses or ends the stream, poll the document.
+ *
+ * All tabs of a browser share the few connections to a server. So a hidden tab holds no stream: it polls whether the
+ * job has ended, and goes on after the last event when it is seen again.
  */
-import { ApiError, pause } from "./api.js";
+import { ApiError, api, pause } from "./api.js";
+import { isOver } from "./status.js";
 
 /** Interval at which to poll changes that no event reports. */
 export const POLL_MS = 1500;
+/** Interval at which a hidden tab polls. */
+const HIDDEN_POLL_MS = 5000;
 
 /**
  * @typedef {object} Followed
@@ -21,7 +27,13 @@ export const POLL_MS = 1500;
  */
 export async function follow(address, followed) {
   const { readDocument, alone, signal } = followed;
-  if (await listen(address, followed)) return;
+  /** @type {Heard} */
+  let heard = { last: "", end: "hidden" };
+  while (heard.end === "hidden")
+    heard = (await endsUnseen(address, signal))
+      ? { ...heard, end: "refused" }
+      : await listen(address, heard.last, followed);
+  if (heard.end === "over") return;
   while (!signal?.aborted) {
     try {
       if (await readDocument()) return;
@@ -35,30 +47,58 @@ export async function follow(address, followed) {
 }
 
 /**
- * Apply the events of a stream. Return true after the last event, and false if the server refused the stream.
- * @param {string} address @param {Followed} followed
- * @returns {Promise<boolean>}
+ * Wait until the tab is seen. Return whether the job has ended meanwhile.
+ * @param {string} address @param {AbortSignal} [signal]
  */
-function listen(address, { on, alone, signal }) {
+async function endsUnseen(address, signal) {
+  while (document.hidden && !signal?.aborted) {
+    const job = await api.followed(address).catch(() => null);
+    if (job && isOver(job)) return true;
+    await Promise.race([
+      pause(HIDDEN_POLL_MS),
+      new Promise((seen) => document.addEventListener("visibilitychange", seen, { once: true })),
+    ]);
+  }
+  return false;
+}
+
+/**
+ * @typedef {object} Heard
+ * @property {string} last the ID of the last event
+ * @property {"over" | "refused" | "hidden"} end why the stream was closed
+ */
+
+/**
+ * Apply the events of a stream, until the last event or until the tab is hidden.
+ * @param {string} address @param {string} last the ID of the last event that was applied @param {Followed} followed
+ * @returns {Promise<Heard>}
+ */
+function listen(address, last, { on, alone, signal }) {
   return new Promise((resolve) => {
-    const stream = new EventSource(address);
-    /** @param {boolean} isOver */
-    const close = (isOver) => {
+    if (signal?.aborted) return resolve({ last, end: "over" });
+    const stream = new EventSource(last ? `${address}&last=${last}` : address);
+    const hide = () => document.hidden && close("hidden");
+    /** @param {Heard["end"]} end */
+    const close = (end) => {
       stream.close();
-      resolve(isOver);
+      document.removeEventListener("visibilitychange", hide);
+      resolve({ last, end });
     };
-    signal?.addEventListener("abort", () => close(true));
+    document.addEventListener("visibilitychange", hide);
+    signal?.addEventListener("abort", () => close("over"));
     for (const [kind, handle] of Object.entries(on))
       stream.addEventListener(kind, (event) => {
-        if (!signal?.aborted) handle(JSON.parse(event.data));
+        if (signal?.aborted) return;
+        last = event.lastEventId;
+        handle(JSON.parse(event.data));
       });
-    stream.addEventListener("done", () => close(true));
+    stream.addEventListener("done", () => close("over"));
     stream.addEventListener("open", () => alone?.(false));
     stream.addEventListener("error", () => {
       if (signal?.aborted) return;
       // The browser reconnects unless the server has refused the connection. A refusal also means that no event is
       // left.
-      if (stream.readyState === EventSource.CLOSED) close(false);
+      if (stream.readyState === EventSource.CLOSED) close("refused");
       else alone?.(true);
     });
   });

@@ -315,7 +315,7 @@ async function listen(result, signal) {
       if (!signal.aborted) arrived(result);
     });
   };
-  await followEvents(api.events(result.id), {
+  await followEvents(api.events(result.id, result.isLive), {
     on: {
       inspection: on(({ kernels, launches, assumed, output_code }) =>
         Object.assign(document, { kernels, launches, assumed, output_code }),

@@ -33,11 +33,16 @@ export function touchedPasses({ steps, removed_by: removedBy }) {
 }
 
 /**
- * The shown steps: the steps of the passes that touched the operation, the first step, and the requested step.
+ * The shown steps: the steps of the passes that touched the operation, and the first step.
  * @param {Lineage} lineage
  */
-export function shownSteps({ steps, asked }) {
-  return steps.filter((step, at) => at === 0 || at === asked || step.is_touched);
+export function shownSteps({ steps }) {
+  return steps.filter((step, at) => at === 0 || step.is_touched);
+}
+
+/** The shown step from which the operation is as in the requested step. @param {Lineage} lineage */
+export function currentStep({ steps, asked }) {
+  return steps.findLast((step, at) => at <= asked && (at === 0 || step.is_touched));
 }
 
 /**

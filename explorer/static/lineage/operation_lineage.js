@@ -16,7 +16,14 @@ import { putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 import "./why_here.js";
-import { linesByStage, neighborStep, operationNames, shownSteps, touchedPasses } from "./lines.js";
+import {
+  currentStep,
+  linesByStage,
+  neighborStep,
+  operationNames,
+  shownSteps,
+  touchedPasses,
+} from "./lines.js";
 
 /**
  * @typedef {object} Operation
@@ -115,7 +122,9 @@ export class OperationLineage extends LitElement {
         @click=${() => void this.step(step)}
       >${text}</button>`;
     const shown = shownSteps(lineage);
+    const current = currentStep(lineage);
     const others = steps.length - shown.length;
+    const all = plural(this.passes.length, "pass");
     return html`<div class="lineage-head">
         ${button("←", "Previous change of the operation (B)", -1)} ${button("→", "Next change of the operation (F)", 1)}
         <code class="lineage-text" title=${words}>${words}</code>
@@ -123,7 +132,7 @@ export class OperationLineage extends LitElement {
       <p class="lineage-made">${this.made(lineage)}</p>
       <why-here .operation=${this.operation} .go=${(/** @type {number} */ index, /** @type {number} */ line) => this.go(index, line)} .showStage=${(/** @type {string} */ stage, /** @type {number} */ line) => this.showStage(stage, line)}></why-here>
       <ol class="lineage-steps">
-        ${shown.map((each) => this.chip(each, each === asked, lineage))}
+        ${shown.map((each) => this.chip(each, each === current, lineage))}
         ${
           removedBy === null
             ? nothing
@@ -132,7 +141,7 @@ export class OperationLineage extends LitElement {
         }
       </ol>
       ${this.instructions(lineage)}
-      ${others ? html`<p class="hint">${plural(others, "other pass")} did not touch it.</p>` : nothing}`;
+      ${others ? html`<p class="hint">Of ${all}, ${others} changed the module, but not this operation.</p>` : nothing}`;
   }
 
   /** What made the operation. @param {Lineage} lineage */

@@ -77,7 +77,7 @@ class PipelinePath extends HTMLElement {
       const status = run ? null : shown?.document.status;
       if (status === "failed" || status === "kernels_found")
         return name === first && status === "failed" ? "failed" : "absent";
-      if (sending || run) return name === first ? "running" : "waiting";
+      if (run && run.result.document.status !== "queued" && name === first) return "running";
       return "waiting";
     };
     this.classList.toggle("is-busy", Boolean(run || sending));

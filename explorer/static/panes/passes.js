@@ -33,6 +33,7 @@ import { loadPassTexts } from "./passes/pass_content.js";
 import { PassEditing } from "./passes/pass_editing.js";
 import { passGroups } from "./passes/pass_list.js";
 import {
+  countWords,
   formatPassView,
   LLVM,
   listedPasses,
@@ -206,7 +207,7 @@ export class PassesPane extends Pane {
           @change=${(/** @type {{target: HTMLInputElement}} */ { target }) =>
             (this.onlyChanged = target.checked)}
         >changed only</label>
-        <span class="summary" title=${shares}>${changing} of ${passes.length}</span>
+        <span class="summary" title=${shares}>${countWords(passes)}</span>
         ${isFile ? nothing : this.searchBox()}
       </div>
       <div

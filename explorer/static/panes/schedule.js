@@ -297,7 +297,7 @@ class SchedulePane extends Pane {
       html`<button type="button" class="toggle" title=${title} @click=${() =>
         this.openBeside(`passes:ttgir.${index}`)}>${words}</button>`;
     return html`${button(before, `after ${name}`, "The pass whose module has the attributes")}
-      ${button(after, "pipelined", "The result of the next pass")}`;
+      ${button(after, "after the pipeliner", "The module after the pass that pipelines loops")}`;
   }
 }
 

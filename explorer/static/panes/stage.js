@@ -150,6 +150,7 @@ export class StagePane extends TextPane {
     const name = shownStage(this.paneState);
     this.view = parsePaneState(this.paneState);
     this.textUpdate.show(this.latest);
+    this.lineage.follow();
     this.samples = samplesOf(heat, name);
     if (changed.has("samples")) this.heat = new Heat(this.samples ?? []);
     this.readings = this.registers.answer ?? NO_READINGS;

@@ -15,6 +15,8 @@ export class SearchRun {
   /** The titles of the texts that cannot be read. @type {string[]} */
   missing = [];
   problem = "";
+  /** The title of the text that is being loaded. */
+  loading = "";
   isDone = false;
   isCanceled = false;
 
@@ -31,11 +33,16 @@ export class SearchRun {
     this.columns = columns;
   }
 
-  /** @param {() => void} changed called after each text, and at the end */
+  /** @param {() => void} changed called before each text is loaded, after each text, and at the end */
   async start(changed) {
     for (const text of this.query.text ? this.texts : []) {
       try {
-        const found = await this.worker.find(text.key, text.read, this.query, this.columns);
+        const read = async () => {
+          this.loading = text.title;
+          if (!this.isCanceled) changed();
+          return text.read().finally(() => (this.loading = ""));
+        };
+        const found = await this.worker.find(text.key, read, this.query, this.columns);
         if (this.isCanceled) return;
         if (found) this.found.set(text, found);
         else this.missing.push(text.title);
@@ -59,16 +66,19 @@ export class SearchRun {
 
   /** What the search has found so far, in words. */
   get words() {
-    const { found, missing, problem, query, isDone } = this;
+    const { found, missing, problem, query, isDone, loading } = this;
     if (!query.text) return "";
     if (problem === "took too long")
-      return "Stopped: the expression takes too long. Avoid repetitions inside of repetitions.";
+      return query.isPattern
+        ? "Stopped: the expression takes too long. Avoid repetitions inside of repetitions."
+        : "Stopped: the search takes too long. Try again.";
     if (problem === "failed") return "The search failed. Try again.";
     if (problem && problem !== "and more") return `Not a regular expression: ${problem}.`;
     const all = [...found.values()].filter(({ matches }) => matches);
     const matches = all.reduce((sum, each) => sum + each.matches, 0);
     const unread = missing.length ? ` Could not be fetched: ${missing.join(", ")}.` : "";
-    if (!isDone) return `${plural(matches, "match")} so far …`;
+    if (!isDone)
+      return `${plural(matches, "match")} so far, ${loading ? `loading ${loading}` : "searching"} …`;
     const least = all.some((each) => each.problem) ? "At least " : "";
     return matches
       ? `${least}${plural(matches, "match")} in ${plural(all.length, "text")}.${unread}`

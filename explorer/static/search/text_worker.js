@@ -5,7 +5,7 @@
  * @import { Found } from "./found_lines.js"
  */
 
-/** A search of one text that takes longer is stopped. */
+/** A search of one text that takes longer is stopped. The time begins when the worker has the text. */
 const LONGEST_MS = 3000;
 
 /** The search of a text took too long. */
@@ -50,7 +50,8 @@ export class TextWorker {
     if (turn !== this.turn) throw new Closed();
     if (worker !== this.worker) throw new Failed();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.stop?.(new TooLong()), this.longest_ms);
+      /** @type {ReturnType<typeof setTimeout> | undefined} */
+      let timer;
       const done = () => {
         clearTimeout(timer);
         this.stop = null;
@@ -61,6 +62,10 @@ export class TextWorker {
         reject(error);
       };
       worker.onmessage = ({ data }) => {
+        if (data === null) {
+          timer = setTimeout(() => this.stop?.(new TooLong()), this.longest_ms);
+          return;
+        }
         done();
         resolve(data);
       };

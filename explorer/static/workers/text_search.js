@@ -1,7 +1,7 @@
 /**
  * Searches texts off the page's own thread, so that an expression that backtracks for ever can be stopped.
  *
- * In: `{key, query, columns}`, with the lines of the text the first time. Out: the `Found` of the text.
+ * In: `{key, query, columns}`, with the lines of the text the first time. Out: null when the text is there, then its `Found`.
  */
 import { findLines } from "../search/found_lines.js";
 
@@ -10,5 +10,6 @@ const texts = new Map();
 
 addEventListener("message", ({ data: { key, lines, query, columns } }) => {
   if (lines) texts.set(key, lines);
+  postMessage(null);
   postMessage(findLines(texts.get(key) ?? [], query, columns));
 });

@@ -10,6 +10,8 @@ import triton.language as tl
 from triton.compiler import ASTSource
 
 from explorer.analysis.occupancy.theoretical import occupancy
+from explorer.documents.parts import ResourcesDocument
+from explorer.model import Resources
 from explorer.model.hardware import TARGETS, UnknownTarget, find_target
 from explorer.pipeline.targets import triton_target
 
@@ -112,3 +114,12 @@ def test_what_the_assembler_of_amd_says(architecture, block, tmp_path, monkeypat
     stated = int(re.search(r"; Occupancy: (\d+)", text)[1])
     result = occupancy(target.name, 4 * target.warp_size, registers, 0)
     assert result.blocks_per_multiprocessor == stated
+
+
+def test_all_resources_that_tie_are_named():
+    """Two blocks by registers (4 warps of 255), and by shared memory (113 KiB and 1 KiB that is reserved)."""
+    result = occupancy("cuda:90", 128, 255, 113 * 1024)
+    assert result.limits.registers == result.limits.shared_memory == result.blocks_per_multiprocessor == 2
+    assert result.limiters == ["registers", "shared memory"]
+    needs = Resources(threads=128, registers=255, shared_bytes=113 * 1024)
+    assert ResourcesDocument.of(needs, "cuda:90").limiter == "registers and shared memory"

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  currentStep,
   linesByStage,
   neighborStep,
   operationNames,
@@ -82,6 +83,16 @@ test("steps are shown that touched the operation", () => {
   assert.equal(neighborStep({ ...LINEAGE, asked: 0 }, 1)?.index, 4);
   assert.equal(neighborStep(LINEAGE, -1)?.index, 2);
   assert.equal(neighborStep(LINEAGE, 1), undefined);
+});
+
+test("the requested step is shown only if its pass touched the operation", () => {
+  const asked = { ...LINEAGE, asked: 3 };
+  assert.deepEqual(
+    shownSteps(asked).map(({ index }) => index),
+    [0, 4],
+  );
+  assert.equal(currentStep(asked)?.index, 4);
+  assert.equal(currentStep({ ...LINEAGE, asked: 1 })?.index, 0);
 });
 
 test("operations are counted by name", () => {

@@ -37,7 +37,8 @@ class FakeWorker {
       this.texts.set(key, lines);
     }
     if (query.text === FAILING) queueMicrotask(() => this.onerror());
-    else if (query.text !== HOSTILE)
+    else queueMicrotask(() => this.onmessage({ data: null }));
+    if (![FAILING, HOSTILE].includes(query.text))
       queueMicrotask(() => this.onmessage({ data: findLines(this.texts.get(key) ?? [], query, columns) }));
   }
 
@@ -81,7 +82,7 @@ test("all texts are searched, and a text that cannot be fetched is named", async
     ],
   );
   assert.equal(run.words, "4 matches in 2 texts. Could not be fetched: SASS.");
-  assert.equal(changes, 4);
+  assert.equal(changes, 7);
 
   // The worker keeps the texts for the next search.
   const next = new SearchRun(worker, TEXTS.slice(0, 2), pattern("nothing"), 80);
@@ -91,6 +92,42 @@ test("all texts are searched, and a text that cannot be fetched is named", async
     workers.map(({ received }) => received),
     [2],
   );
+});
+
+test("the time limit begins when the worker has the text", async () => {
+  const worker = new TextWorker(async () => "script", 20);
+  /** @type {(lines: string[]) => void} */
+  let arrive = () => {};
+  const slow = { ...text("PTX", null), read: () => new Promise((resolve) => (arrive = resolve)) };
+  const run = new SearchRun(worker, [slow], { text: "ld", isPattern: false, isExact: false }, 80);
+  const ended = run.start(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.equal(run.words, "0 matches so far, loading PTX …");
+  arrive(["ld.global"]);
+  await new Promise((resolve) => setImmediate(resolve));
+  await ended;
+  assert.equal(run.words, "1 match in 1 text.");
+});
+
+test("a worker that starts slowly is waited for", async () => {
+  class SlowWorker extends FakeWorker {
+    /** @param {Parameters<FakeWorker["postMessage"]>[0]} message @override */
+    postMessage(message) {
+      setTimeout(() => super.postMessage(message), 40);
+    }
+  }
+  Object.assign(globalThis, { Worker: SlowWorker });
+  const run = new SearchRun(new TextWorker(async () => "script", 20), TEXTS.slice(0, 1), pattern("load"), 80);
+  await run.start(() => {});
+  Object.assign(globalThis, { Worker: FakeWorker });
+  assert.equal(run.words, "1 match in 1 text.");
+});
+
+test("only a regular expression gets the advice about repetitions", async () => {
+  const query = { text: HOSTILE, isPattern: false, isExact: false };
+  const run = new SearchRun(new TextWorker(async () => "script", 20), TEXTS, query, 80);
+  await run.start(() => {});
+  assert.equal(run.words, "Stopped: the search takes too long. Try again.");
 });
 
 test("an expression that never ends is stopped with its worker, and the next search starts another", async () => {
@@ -144,7 +181,7 @@ test("a script without an address ends the search", async () => {
 test("a search ends the search before it", async () => {
   const worker = new TextWorker(async () => "script");
   const run = new SearchRun(worker, TEXTS, pattern(HOSTILE), 80);
-  const ended = run.start(() => assert.fail("it is canceled"));
+  const ended = run.start(() => run.isCanceled && assert.fail("it is canceled"));
   await new Promise((resolve) => setTimeout(resolve));
   run.cancel();
   await ended;

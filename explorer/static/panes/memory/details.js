@@ -8,6 +8,7 @@ import { plural } from "../../core/format.js";
 import { html, nothing } from "../../core/template.js";
 import { marked } from "../../glossary/marks.js";
 import {
+  barrierCount,
   barrierSource,
   barrierTitle,
   bufferTitle,
@@ -117,8 +118,8 @@ export function tables({ buffers, barriers, marks }, pin) {
     ${
       barriers.length
         ? html`<details class="memory-section">
-            <summary>${plural(barriers.length, "barrier")}</summary>
-            ${table("Barriers", ["before", "from", "operation", "protects from"], barrierRows)}
+            <summary>${barrierCount(barriers)}</summary>
+            ${table("Barriers for shared memory", ["before", "from", "operation", "protects from"], barrierRows)}
           </details>`
         : nothing
     }

@@ -128,3 +128,6 @@ export function rowWords({ row, row_ranges: ranges }) {
 export function tensorLabel(buffer) {
   return `${buffer.name}: ${buffer.type}, columns ${columnWords(buffer)}, rows ${rowWords(buffer)}`;
 }
+
+/** The number of the barriers of the map, which are neither hardware barriers nor barrier instructions. @param {unknown[]} barriers */
+export const barrierCount = (barriers) => `${plural(barriers.length, "barrier")} for shared memory`;

@@ -45,7 +45,7 @@ export function passGroups(id, passes, selected, touched, select, found = null) 
 /** @param {PassRow} pass @param {number} slowest ms @param {PassMatches | undefined} match */
 function passFacts(pass, slowest, match) {
   const { changed, omitted, failed, milliseconds } = pass;
-  const idle = omitted ? "not known" : "no change";
+  const idle = omitted ? `not known: ${omitted}` : "no change";
   const share = `${Math.max(2, (100 * milliseconds) / slowest)}%`;
   return html`<span class="pass-facts">${
     milliseconds > 0

@@ -87,6 +87,20 @@ export function listedPasses(passes, { index }, onlyChanged, found = null) {
 }
 
 /**
+ * How many passes changed the module, and which others are listed beside them.
+ * @param {PassRow[]} passes
+ */
+export function countWords(passes) {
+  const count = (/** @type {(pass: PassRow) => unknown} */ isOf) => passes.filter(isOf).length;
+  const unknown = count(({ omitted, failed }) => omitted && !failed);
+  const failed = count((pass) => pass.failed && !pass.changed);
+  const changed = `${count((pass) => pass.changed)} of ${passes.length}`;
+  return [changed, unknown && `${unknown} not known`, failed && `${failed} failed`]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/**
  * The selected pass: the pass of the address, else the first pass to its stage, or to TTGIR.
  * @param {PassRow[]} listed
  * @param {PassView} view

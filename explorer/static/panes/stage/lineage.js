@@ -2,21 +2,39 @@
  * The lineage of an operation of a stage's text: its button, and its view between the text and the foot of the pane.
  * The view is in `../../lineage/operation_lineage.js`, which is loaded when it is first needed.
  *
+ * @import { CompilationDocument } from "../../core/types.js"
  * @import { StagePane } from "../stage.js"
  */
 import { isFile } from "../../core/host.js";
 import { store } from "../../core/store.js";
 import { html, nothing } from "../../core/template.js";
 import { LineageLink } from "./lineage_link.js";
+import { keepsLineage } from "./pane_state.js";
 
 /** Their lines are not operations of the compiler. */
 const STAGES_WITHOUT = ["ast"];
 
 export class Lineage {
+  /** The result of the text. @type {CompilationDocument | null} */
+  result = null;
+
   /** @param {StagePane} pane */
   constructor(pane) {
     this.pane = pane;
     this.link = new LineageLink(pane, this);
+  }
+
+  /** Close the lineage when the text of another source comes. In a typed text, `TextUpdate` moves its line. */
+  follow() {
+    const { content, view } = this.pane;
+    const { result, run } = store.state;
+    const next = [run?.result, result].find((each) => content && each?.id === content.id)?.document;
+    const before = this.result;
+    if (!next) return;
+    this.result = next;
+    if (!before || !this.line || keepsLineage(before, next, content?.isLive)) return;
+    view.lineage = 0;
+    this.show(0);
   }
 
   /** Whether the operations in the text have a lineage: it needs a server and a finished compilation. */

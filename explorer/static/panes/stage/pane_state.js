@@ -1,4 +1,5 @@
 /** The state of a stage pane in the address: `ttgir;hide=attributes;show=locations.layouts;fold=6.61;lineage=57`. */
+import { sameSources } from "../../core/source_files.js";
 
 /**
  * @typedef {object} PaneState
@@ -35,4 +36,15 @@ export function formatPaneState({ stage, hide, show, fold, lineage }) {
     (fold ? `;fold=${fold}` : "") +
     (lineage ? `;lineage=${lineage}` : "")
   );
+}
+
+/** @typedef {Pick<import("../../core/types.js").CompilationDocument, "kernel" | "request">} Compiled */
+
+/**
+ * Whether a lineage stays open when the text of one result follows that of another: it is of the same kernel, whose
+ * source is the same or is typed.
+ * @param {Compiled} before @param {Compiled} after @param {boolean} [isTyped]
+ */
+export function keepsLineage(before, after, isTyped) {
+  return before.kernel === after.kernel && (isTyped || sameSources(before.request, after.request));
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  barrierCount,
   bufferTitle,
   columnWords,
   exact,
@@ -89,4 +90,9 @@ test("a buffer of tensor memory has its columns, and all ranges of its rows", ()
   const unknown = { ...half, columns: null, rows: null, row_ranges: [] };
   assert.equal(columnWords(unknown), "from 128");
   assert.equal(rowWords(unknown), "from 16");
+});
+
+test("the number of barriers says which barriers it counts", () => {
+  assert.equal(barrierCount([1, 2, 3, 4]), "4 barriers for shared memory");
+  assert.equal(barrierCount([1]), "1 barrier for shared memory");
 });

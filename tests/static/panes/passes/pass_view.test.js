@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatView, groupsOf, parseView } from "../../../../explorer/static/core/view.js";
 import {
+  countWords,
   formatPassView,
   listedPasses,
   parsePassView,
@@ -72,6 +73,11 @@ test("passes that changed nothing are left out, unless they failed or the addres
   assert.deepEqual(listed("ttgir", true), [0, 2, 4, 5]);
   assert.deepEqual(listed("ttir.1", true), [0, 1, 2, 4, 5]);
   assert.deepEqual(listed("ttgir", false), [0, 1, 2, 3, 4, 5]);
+});
+
+test("the count names all passes that are listed as changed", () => {
+  assert.equal(countWords(passes), "2 of 6, 1 not known, 1 failed");
+  assert.equal(countWords(passes.slice(0, 4)), "2 of 4");
 });
 
 test("the pass of the address is selected, else the first one to its stage, else to TTGIR", () => {

@@ -25,6 +25,7 @@ const loop = (last_stage, iterations, operations = []) => ({
     iterations,
     reason: "",
     loads: 0,
+    chained_loads: 0,
     is_innermost: true,
     has_matrix_product: true,
   },
