@@ -24,12 +24,19 @@ def find(case: Case) -> Iterator[Finding]:
             evidence=(Value("matrix instructions", 0, "", "observed"),),
             cause=f"Its operands are {' and '.join(sorted(elements))}."
             if elements & {"f32", "f64"}
-            else "Its block is smaller than an instruction of the matrix units, or its type has none.",
-            advice='Use fp16, bf16 or fp8 operands, or fp32 with `input_precision="tf32"` if its 10 bits of '
-            "mantissa are enough, in a block of at least 16×16×16.",
+            else "Its tile is smaller than an instruction of the matrix units, or its type has none.",
+            advice=f"Use {_types(case)}, in a tile of at least 16×16×16.",
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
             tour="matrix_cores",
             terms=("tensor-core",),
         )
+
+
+def _types(case: Case) -> str:
+    """Name operands that the matrix units of the target multiply. Triton refuses tf32 where they do not."""
+    small = "fp16, bf16 or fp8 operands"
+    if "tensor tf32" not in case.target.operations_per_clock:
+        return small
+    return f'{small}, or fp32 with `input_precision="tf32"` if its 10 bits of mantissa are enough'
