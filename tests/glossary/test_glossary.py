@@ -174,3 +174,20 @@ def test_the_page_has_every_term_at_its_address(client: FlaskClient) -> None:
         assert term["source"]["url"] in text
         for mention in term["tours"]:
             assert f'href="/#tour={mention["tour"]}.{mention["step"]}"' in text
+        for mention in term["exercises"]:
+            assert f'href="/#exercise={mention["exercise"]}"' in text
+
+
+@pytest.mark.parametrize(
+    ("name", "tour", "exercise"),
+    [
+        ("conversion", "matrix_cores", "one_layout"),
+        ("coalescing", "layouts", "coalesced_rows"),
+        ("occupancy", "occupancy", None),
+        ("spill", None, "fewer_registers"),
+    ],
+)
+def test_a_term_leads_to_its_tour_and_its_exercise(name: str, tour: str | None, exercise: str | None) -> None:
+    term = next(term for term in load_glossary() if term.name == name)
+    assert tour is None or tour in {each.tour for each in term.tours}
+    assert exercise is None or exercise in {each.exercise for each in term.exercises}
