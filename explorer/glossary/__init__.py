@@ -117,5 +117,5 @@ def _exercises(term: Term, exercises: tuple[Exercise, ...]) -> tuple[ExerciseMen
 
 @cache
 def _pattern(word: str) -> re.Pattern[str]:
-    """Match a word of a term; `explorer/static/glossary/marks.js` does the same."""
+    """Match a word of a term; `explorer/static/glossary/pieces.js` does the same."""
     return re.compile(rf"(?<![\w.]){re.escape(word)}s?(?![\w]|\.\w)", re.IGNORECASE)
