@@ -53,6 +53,12 @@ export class LessonCard extends LitElement {
     if (matchMedia("(max-width: 720px)").matches) this.scrollIntoView();
   }
 
+  /** Take the focus from where the lesson was opened by a key. */
+  takeFocus() {
+    const { activeElement } = document;
+    if (activeElement?.matches(":focus-visible") && !this.contains(activeElement)) this.focus();
+  }
+
   /** @param {string} title @param {string} words @param {string} leave what the button does */
   head(title, words, leave) {
     return html`<header class="lesson-head">
