@@ -91,6 +91,21 @@ export function replaced(source, parts) {
   return Object.entries(parts).reduce((text, [old, now]) => text.replaceAll(old, () => now), source);
 }
 
+/**
+ * The result that is shown, when it is finished: a frame, a file and a link open with their card before it.
+ * @returns {Promise<NonNullable<State["result"]>>}
+ */
+export function firstResult() {
+  return new Promise((resolve) => {
+    const stop = store.watch(["result"], () => {
+      const { result } = store.state;
+      if (!result?.finished) return;
+      resolve(result);
+      queueMicrotask(() => stop());
+    });
+  });
+}
+
 /** Compile a draft, unless the page shows its result. @param {Draft} wanted */
 export function openDraft(wanted) {
   const { result, edited } = store.state;
