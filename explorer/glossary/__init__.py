@@ -14,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from explorer.tours import Tour, load_tours
+from explorer.exercises import Exercise, load_exercises
+from explorer.tours import Tour, TourStep, load_tours
 
 
 class TermSource(msgspec.Struct, frozen=True):
@@ -32,6 +33,13 @@ class TourMention(msgspec.Struct, frozen=True):
     title: str
 
 
+class ExerciseMention(msgspec.Struct, frozen=True):
+    """An exercise whose text has a term."""
+
+    exercise: str
+    title: str
+
+
 class Term(msgspec.Struct, frozen=True):
     """A term. `words` are its forms in running text, in small letters; plurals with "s" are found, too.
 
@@ -46,6 +54,7 @@ class Term(msgspec.Struct, frozen=True):
     text: str
     source: TermSource
     tours: tuple[TourMention, ...]
+    exercises: tuple[ExerciseMention, ...]
 
     def is_meant_by(self, label: str) -> bool:
         """Return whether a column head, or the name of a fact, is about this term."""
@@ -76,22 +85,36 @@ def find_term(name: str) -> Term | None:
 def _term(name: str, group: str, fields: dict[str, Any], sources: dict[str, TermSource]) -> Term:
     words = tuple(fields.get("words", (fields["title"].lower(),)))
     labels, source = tuple(fields.get("labels", ())), sources[fields["source"]]
-    term = Term(name, fields["title"], group, words, labels, fields["text"], source, ())
-    return msgspec.structs.replace(term, tours=_mentions(term, load_tours()))
+    term = Term(name, fields["title"], group, words, labels, fields["text"], source, (), ())
+    tours, exercises = _tours(term, load_tours()), _exercises(term, load_exercises())
+    return msgspec.structs.replace(term, tours=tours, exercises=exercises)
 
 
-def _mentions(term: Term, tours: tuple[Tour, ...]) -> tuple[TourMention, ...]:
-    """Return the first step of each tour that has a term in its title or caption."""
+def _tours(term: Term, tours: tuple[Tour, ...]) -> tuple[TourMention, ...]:
+    """Return the first step of each tour that has a term in its title, caption or answer."""
     found = []
     for tour in tours:
         for number, step in enumerate(tour.steps, 1):
-            if term.is_in(f"{step.title}. {step.caption}"):
+            if term.is_in(_text(step)):
                 found.append(TourMention(tour.name, number, tour.title))
                 break
     return tuple(found)
 
 
+def _text(step: TourStep) -> str:
+    return f"{step.title}. {step.caption} {step.question.why if step.question else ''}"
+
+
+def _exercises(term: Term, exercises: tuple[Exercise, ...]) -> tuple[ExerciseMention, ...]:
+    """Return the exercises that have a term in their title, task, goals or last words."""
+    return tuple(
+        ExerciseMention(each.name, each.title)
+        for each in exercises
+        if term.is_in(" ".join((each.title, each.task, each.after, *(goal.says for goal in each.goals))))
+    )
+
+
 @cache
 def _pattern(word: str) -> re.Pattern[str]:
-    """Match a word of a term; `explorer/static/glossary/marks.js` does the same."""
+    """Match a word of a term; `explorer/static/glossary/pieces.js` does the same."""
     return re.compile(rf"(?<![\w.]){re.escape(word)}s?(?![\w]|\.\w)", re.IGNORECASE)

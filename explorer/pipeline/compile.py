@@ -423,7 +423,7 @@ class Compilation:
             "make the occupancy high, but each spilled value goes through memory.",
             "sass",
             self._specialization.described.line,
-            hint="Use smaller blocks or more warps, so that each thread has fewer elements.",
+            hint="Use smaller tiles or more warps, so that each thread has fewer elements.",
             rule="register_cliff",
         )
 

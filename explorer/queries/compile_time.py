@@ -282,7 +282,7 @@ def _large_tensor(record: Record, largest: list[TensorSize]) -> Iterator[tuple[i
             f"{counted(tensor.elements_per_thread, 'element')} per thread, and a thread has at most "
             f"{registers} registers. Each element has its own instructions."
         )
-        advice = "Use a smaller block or more warps, so that each thread has fewer elements."
+        advice = "Use a smaller tile or more warps, so that each thread has fewer elements."
         yield tensor.elements_per_thread, Cause(text, advice, tensor.source_line)
 
 
@@ -322,7 +322,7 @@ def _copied_loop(record: Record, sources: _Sources) -> Iterator[tuple[int, Cause
 QUERY = Query(
     name="compile_time",
     summary="Time by pass, instructions by source line, elements per thread, and why the code is long.",
-    version=1,
+    version=2,
     document=CompileTimeDocument,
     find=_find,
 )

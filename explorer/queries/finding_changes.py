@@ -14,7 +14,7 @@ from explorer.queries.findings.finding import Finding
 from explorer.queries.query import Query, Subject, nothing_saved
 from explorer.store import Record
 
-#: The share of the programs that smaller blocks need: the last block of a dimension may be smaller.
+#: The share of the programs that smaller tiles need: the last block of a dimension may be smaller.
 _PROGRAMS = 0.9
 
 

@@ -21,7 +21,7 @@ QUERY = Query(
     about="run",
     summary="How far the kernel is from the limits of the GPU, which limit binds, and what would help. "
     "The answer about an unfinished run is based on the measurements made so far.",
-    version=3,
+    version=4,
     document=RooflineDocument,
     find=_find,
     is_lasting=False,  # a different answer when the roofs of the GPU have been measured

@@ -11,7 +11,7 @@ import torch
 from explorer.model.measurements import OutputCheck
 
 #: The limit of norm(difference) / norm(reference) by the type of the output: a few times the rounding error.
-#: fp32 allows for TF32, in which tl.dot multiplies by default. Integers must be exact.
+#: fp32 allows for TF32, in which tl.dot multiplies by default if the GPU can. Integers must be exact.
 TOLERANCES: dict[torch.dtype, float] = {
     torch.float64: 1e-10,
     torch.float32: 1e-3,

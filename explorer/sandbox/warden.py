@@ -413,7 +413,7 @@ def describe_end(status: int, error_output: str, limits: Limits, where: SourcePo
         return Diagnostic(
             "error",
             f"The compiler wrote a file of more than {limits.file_bytes // MIB} MiB, the limit of a job.",
-            hint="Use smaller blocks or fewer stages.",
+            hint="Use smaller tiles or fewer stages.",
         )
     if reason == "exit":
         code = os.waitstatus_to_exitcode(status)
@@ -435,7 +435,7 @@ def describe_end(status: int, error_output: str, limits: Limits, where: SourcePo
         return Diagnostic(
             "error",
             f"Out of memory: the limit of a job is {limits.memory_bytes // MIB:,} MiB.{last_lines}",
-            hint="Use smaller blocks, fewer stages or smaller tensors.",
+            hint="Use smaller tiles, fewer stages or smaller tensors.",
         )
     if reason == "killed":
         return Diagnostic(

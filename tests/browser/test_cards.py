@@ -46,7 +46,7 @@ def test_drawn_panes_and_the_lineage_are_accessible(visitor: Visitor) -> None:
     expect_accessible(page, "pane-ptx-as-c")
 
     show(page, "layouts")
-    page.get_by_role("button", name=re.compile("^Global memory")).click()
+    page.get_by_role("button", name=re.compile("^Accesses to global memory")).click()
     page.get_by_text("Lanes and sectors, step by step").first.click()
     page.get_by_role("group", name="Steps of the access").first.press("ArrowRight")
     expect_accessible(page, "pane-layouts")

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from actions import (
     DOCUMENT,
+    Hold,
     Visitor,
     editor_line,
     expect_accessible,
@@ -77,6 +78,30 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     lessons = open_lessons(page)
     lessons.get_by_role("button", name="Forget the exercises").click()
     expect(lessons).to_contain_text("0 of 13 solved.")
+
+
+def test_an_exercise_shows_each_number_when_it_is_known(visitor: Visitor, hold: Hold) -> None:
+    page = visitor()
+    held = hold(page, "**/claims?*")
+    page.goto("/#exercise=one_layout")
+    status = card_of(page).get_by_role("status")
+    expect(status).to_contain_text("being checked", timeout=RUN_TIMEOUT_MS)
+    conversions = goal(page, "Layout conversions in TTGIR")
+    loads = goal(page, "Bytes that a lane loads")
+    expect(conversions).to_contain_text("checking …")
+    next(each for each in held if "metric" in each.request.url).continue_()
+    expect(conversions).to_contain_text(re.compile(r"1\s+wanted: 0"))
+    expect(loads).to_contain_text("checking …")
+    next(each for each in held if "access" in each.request.url).continue_()
+    expect(loads).not_to_contain_text("checking")
+    expect(status).not_to_contain_text("checked")
+
+
+def test_an_exercise_behind_another_kernel_opens_its_own(visitor: Visitor, page: Page) -> None:
+    other = visitor()
+    other.goto(f"/k/{result_id(page)}#exercise=one_warp")
+    expect(card_of(other)).to_contain_text("One warp needs no barrier")
+    expect(editor_line(other, "num_warps=4")).to_be_visible()
 
 
 @pytest.mark.nightly

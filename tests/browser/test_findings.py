@@ -65,6 +65,8 @@ def test_a_finding_leads_to_its_line_and_operation(visitor: Visitor) -> None:
     pane = page.locator("pane-findings")
     finding = pane.get_by_role("listitem").filter(has_text="waits for its own loads")
     expect(finding).to_contain_text("tl.range(…, num_stages=N)")
+    expect(finding.get_by_text("Changes to try").locator("code").first).to_be_visible()
+    expect(pane).not_to_contain_text("`")
     expect_accessible(page, "pane-findings")
     finding.get_by_role("button", name=re.compile(r"^line \d+$")).click()
     expect(page).to_have_url(re.compile(r"pin=9"))

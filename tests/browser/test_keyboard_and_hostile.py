@@ -151,6 +151,29 @@ def test_the_first_lesson_has_the_focus_although_tours_come_late(visitor: Visito
     expect(menu).to_contain_text("Exercises:")
     expect(menu.locator("button").first).to_be_focused()
     expect_accessible(page, "#learn-menu")
+    # The focus follows who opens a lesson by a key.
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Tour", exact=True)).to_be_focused()
+
+
+def test_a_narrow_window_has_its_hidden_buttons_first_in_the_palette(visitor: Visitor) -> None:
+    page = visitor(width=375, height=812)
+    page.goto("/")
+    wait_for_result(page)
+    page.get_by_role("button", name="Find a command").click()
+    expect(page.locator(".palette-option").first).to_contain_text("Learn: tours and exercises")
+
+
+def test_the_status_bar_says_that_findings_are_computed(visitor: Visitor, hold: Hold) -> None:
+    page = visitor()
+    held = hold(page, "**/findings*")
+    page.goto("/")
+    wait_for_result(page)
+    status = page.get_by_role("contentinfo", name="Result")
+    expect(status.get_by_role("button", name="checking …")).to_be_visible()
+    for each in held:
+        each.continue_()
+    expect(status.get_by_role("button", name=re.compile(r"\d findings?$"))).to_be_visible()
 
 
 @pytest.mark.nightly

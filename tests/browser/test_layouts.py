@@ -127,7 +127,10 @@ def test_how_data_moves_in_words_and_step_by_step(page: Page) -> None:
     card = page.locator(".layout-card")
     expect(card).to_have_count(1)
     expect(card).to_contain_text("written to shared memory, a scratch buffer of 32,768 bytes at offset 0,")
-    page.get_by_role("button", name=re.compile("^Global memory")).click()
+    expect(page.locator("pane-layouts lesson-link a")).to_have_text("Tour: Matrix cores, step 5")
+    card.get_by_role("button", name="Why is this here?").click()
+    expect(card.locator("why-here")).to_contain_text("tritongpu-remove-layout-conversions")
+    page.get_by_role("button", name=re.compile("^Accesses to global memory")).click()
     expect(card.first).to_contain_text("A lane moves 8 × f16 = 16 bytes at once along dimension 1")
     expect(card.first).to_contain_text("cp.async.cg.shared.global (16 B a lane)")
 
@@ -159,7 +162,7 @@ def test_how_data_moves_in_words_and_step_by_step(page: Page) -> None:
     # Banks show the conflicts of an access.
     set_source(page, (Path(__file__).parents[1] / "kernels/column_access.py").read_text())
     page.get_by_role("button", name="Compile").first.click()
-    page.get_by_role("button", name=re.compile("^Shared memory 2")).click()
+    page.get_by_role("button", name=re.compile("^Accesses to shared memory by threads 2")).click()
     conflict = page.locator(".layout-card", has_text="31 bank conflicts").first
     conflict.get_by_role("button", name="Show the banks").click()
     expect(told(page)).to_contain_text("every wavefront takes 32 times as long")
@@ -200,7 +203,7 @@ def test_it_is_accessible_and_fits(visitor: Visitor) -> None:
     page.goto("/#panes=layouts:mma@100")
     wait_for_result(page)
     expect(page.locator("pane-layouts .layout-body")).to_be_visible()
-    for name in ("Tensor", "Bases", "Global memory 7"):
+    for name in ("Tensor", "Bases", "Accesses to global memory 7"):
         page.locator("pane-layouts").get_by_role("button", name=name, exact=True).click()
         for width, height, rules in ((375, 800, SIZE_RULES), (1280, 720, ())):
             page.set_viewport_size({"width": width, "height": height})

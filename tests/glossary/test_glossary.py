@@ -141,6 +141,25 @@ def test_an_entry_is_a_sentence_or_two_with_a_source() -> None:
     }
 
 
+def test_a_part_of_a_tensor_is_a_tile_and_never_a_block() -> None:
+    """A block is the threads that run one program."""
+    package = STATIC.parent
+    texts = [
+        *(f"{step.caption} {step.question}" for tour in load_tours() for step in tour.steps),
+        *(term.text for term in load_glossary()),
+        *(
+            file.read_text(encoding="utf-8")
+            for folder in ("queries", "analysis/roofline/hints", "pipeline", "sandbox")
+            for file in (package / folder).rglob("*.py")
+        ),
+    ]
+    data = (
+        r"\b(?:smaller|larger) blocks?\b|\bblocks? (?:by block|of (?:keys|[\d{]))"
+        r"|(?:elements|rows) of (?:a|the) block"
+    )
+    assert re.findall(data, "\n".join(texts)) == []
+
+
 def test_words_are_found_whole_and_in_the_plural() -> None:
     bank = next(term for term in load_glossary() if term.name == "bank")
     assert bank.is_in("Shared memory has 32 banks.")
@@ -155,3 +174,20 @@ def test_the_page_has_every_term_at_its_address(client: FlaskClient) -> None:
         assert term["source"]["url"] in text
         for mention in term["tours"]:
             assert f'href="/#tour={mention["tour"]}.{mention["step"]}"' in text
+        for mention in term["exercises"]:
+            assert f'href="/#exercise={mention["exercise"]}"' in text
+
+
+@pytest.mark.parametrize(
+    ("name", "tour", "exercise"),
+    [
+        ("conversion", "matrix_cores", "one_layout"),
+        ("coalescing", "layouts", "coalesced_rows"),
+        ("occupancy", "occupancy", None),
+        ("spill", None, "fewer_registers"),
+    ],
+)
+def test_a_term_leads_to_its_tour_and_its_exercise(name: str, tour: str | None, exercise: str | None) -> None:
+    term = next(term for term in load_glossary() if term.name == name)
+    assert tour is None or tour in {each.tour for each in term.tours}
+    assert exercise is None or exercise in {each.exercise for each in term.exercises}

@@ -78,7 +78,7 @@ def test_a_block_that_is_too_large_is_named_and_more_warps_help(answer, triton):
         "text": f"`{before}tl.arange(0, BLOCK_SIZE)` in line 7 has 32,768 elements: on 128 threads, that is "
         "256 elements per thread, and a thread has at most 255 registers. Each element has its own "
         "instructions.",
-        "advice": "Use a smaller block or more warps, so that each thread has fewer elements.",
+        "advice": "Use a smaller tile or more warps, so that each thread has fewer elements.",
         "source_line": 7,
     }
     for better in (ADD.format(block=8192, warps=4), ADD.format(block=32768, warps=16)):

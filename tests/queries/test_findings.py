@@ -208,6 +208,16 @@ def test_a_rule_finds_its_problem_and_its_advice_removes_it(find, rule, source, 
     assert after == []
 
 
+@pytest.mark.parametrize(("target", "count"), [("cuda:90", 1), ("hip:gfx1100", 1), ("hip:gfx942", 0)])
+def test_fp32_products_use_matrix_units_on_some_targets_and_tf32_is_advised_where_it_exists(
+    find, target, count
+):
+    source = next(source for rule, source, _ in CASES if rule == "matrix_units")
+    found = [each for each in find(source, target)["findings"] if each["rule"] == "matrix_units"]
+    assert len(found) == count
+    assert all(("tf32" in each["advice"]) == (target == "cuda:90") for each in found)
+
+
 @pytest.mark.parametrize(("target", "severity"), [("cuda:90", "note"), ("cuda:86", "warning")])
 def test_double_precision_is_a_note_where_it_has_half_of_the_rate(find, target, severity):
     source = next(source for rule, source, _ in CASES if rule == "double_precision")

@@ -48,7 +48,7 @@ ALONG_K = {
     "rn[None, :])\n        acc": "rn[None, :], mask=rk[:, None] < K, other=0.0)\n        acc",
 }
 IN_64_BITS = {"rm[:, None] * am": "rm[:, None].to(tl.int64) * am", " * bk": ".to(tl.int64) * bk"}
-#: The advice for offsets of 64 bits: the start of the block is added before the loop.
+#: The advice for offsets of 64 bits: the start of the tile is added before the loop.
 IN_32_BITS = {
     "    for k": "    a += tl.program_id(0).to(tl.int64) * BM * am\n    rows = tl.arange(0, BM)\n    for k",
     "rm[:, None].to(tl.int64) * am": "rows[:, None] * am",

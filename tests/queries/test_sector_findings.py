@@ -28,6 +28,6 @@ def test_a_larger_block_makes_rows_fill_their_sectors(compile_source, query_serv
     found = find(COLUMNS)
     assert [each["rule"] for each in found] == ["sectors", "sectors"]  # the load and the store
     for each in found:
-        assert each["cause"] == "The block has only 4 elements along the dimension of consecutive addresses."
+        assert each["cause"] == "The tile has only 4 elements along the dimension of consecutive addresses."
         assert [change["constants"] for change in each["changes"]] == [{"COLUMNS": 8}]
     assert find(COLUMNS.replace("COLUMNS=4", "COLUMNS=8")) == []

@@ -19,7 +19,7 @@ REQUEST = Request("source", "cuda:90", "3.6.0", config=3, task="run", run=Run("g
 
 @pytest.mark.parametrize(("number", "fastest"), [(0, False), (1, True)])
 def test_the_persistent_matmul_is_advised_as_its_table_says(store, number, fastest):
-    """The table has more stages and larger blocks that are faster, so that fewer are never advised."""
+    """The table has more stages and larger tiles that are faster, so that fewer are never advised."""
     run = PROFILES.find(f"recorded-matmul_persistent-{number}").record
     tuned = tuned_run(store, PROFILES, run)
     assert tuned.id == "recorded-matmul_persistent-0"
@@ -28,7 +28,7 @@ def test_the_persistent_matmul_is_advised_as_its_table_says(store, number, faste
         [] if fastest else ["configurations"]
     )
     words = " ".join(f"{each.title} {each.text}" for each in found.hints).lower()
-    assert not any(each in words for each in ("fewer stages", "less shared memory", "smaller blocks"))
+    assert not any(each in words for each in ("fewer stages", "less shared memory", "smaller tiles"))
     if not fastest:
         assert "Configuration 3 is faster" in {each.title for each in found.hints}
 

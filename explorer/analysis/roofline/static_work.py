@@ -26,7 +26,7 @@ _POINTER = re.compile(r": \(?!tt\.ptr<(\w+)>")
 _IS_POINTER = re.compile(r"!tt\.(?:ptr|tensordesc)<")
 _INTEGER = re.compile(r"arith\.constant (-?\d+|true|false)\b")
 _AXIS = re.compile(r"tt\.get_(num_programs|program_id) ([xyz])")
-_PRECISION = re.compile(r"inputPrecision = (\w+)")
+_PRECISION = re.compile(r"inputPrecision = (tf32|bf16)")
 _BITS = re.compile(r"\d+")
 #: Arithmetic as profilers count it: without comparisons, minimum, maximum, rounding and atomic operations.
 _ELEMENTWISE = re.compile(
@@ -338,8 +338,9 @@ def _does_something(operation: Operation) -> bool:
 
 def _dot_kind(element: str, text: str) -> str:
     if element == "f32":
+        # Triton does not print "ieee", the default of the attribute.
         precision = _PRECISION.search(text)
-        return "fp32" if precision and precision[1] == "ieee" else "tensor tf32"
+        return f"tensor {precision[1]}" if precision else "fp32"
     return "tensor fp8" if element.startswith("f8") else _DOT_KINDS.get(element, f"tensor {element}")
 
 

@@ -1,4 +1,4 @@
-"""The changes of a launch that rules propose: more or fewer warps, stages, and elements of a block."""
+"""The changes of a launch that rules propose: more or fewer warps, stages, and elements of a tile."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def fewer_warps(case: Case) -> Iterator[Change]:
 
 
 def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
-    """Propose half of each size of a block, the largest first, and then half of all.
+    """Propose half of each size of a tile, the largest first, and then half of all.
 
     With `of_loops`, only sizes that make more turns of a loop, but not more programs.
     """
@@ -57,7 +57,7 @@ def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
 
 
 def larger_blocks(case: Case, of_size: int | None = None) -> Iterator[Change]:
-    """Propose twice each size of a block, or each that is `of_size`, so that there are fewer programs."""
+    """Propose twice each size of a tile, or each that is `of_size`, so that there are fewer programs."""
     for name, (size, use) in _block_sizes(case).items():
         if use.by_grid and of_size in (None, size):
             yield Change(f"{name} {size} → {2 * size}", constants={name: 2 * size})

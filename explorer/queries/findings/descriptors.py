@@ -1,4 +1,4 @@
-"""Tensor descriptors: the copy engine can load a block for which the threads compute addresses."""
+"""Tensor descriptors: the copy engine can load a tile for which the threads compute addresses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROW_BYTES = 16
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield a note for each load of a box in a loop whose block a matrix product uses."""
+    """Yield a note for each load of a tile in a loop that a matrix product uses."""
     if case.target.backend != "cuda" or int(case.target.triton_architecture) < _FIRST_CAPABILITY:
         return
     boxes = {each.line for found in case.functions for each in RegularPointers(found).boxes()}
@@ -37,14 +37,14 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="descriptors",
             severity="note",
-            text=f"A tensor descriptor can load this block of {rows}×{columns} {code(each.element)}: its "
+            text=f"A tensor descriptor can load this tile of {rows}×{columns} {code(each.element)}: its "
             "rows are consecutive in memory, and a fixed stride apart.",
             evidence=(
                 Value("consecutive bytes of a row", row_bytes, "B", "observed"),
                 Value("divisor of the address of each row", divisibility, "B", "observed"),
             ),
             cause="Each thread computes the addresses of its elements. With a descriptor, one thread gives "
-            "the copy engine the coordinates of the block.",
+            "the copy engine the coordinates of the tile.",
             advice="Pass `TensorDescriptor.from_tensor(tensor, block_shape)` to the kernel in place of the "
             "pointer, and call its `load` in the loop with the coordinates of the first element. Elements "
             "outside of the tensor are 0: the load needs no mask if the bounds of the mask are the sizes of "

@@ -60,7 +60,7 @@ def find(case: Case) -> Iterator[Finding]:
             ),
             cause=(f"Most of them come from {listed_lines(most)}." if most else "")
             + " Each turn computes offsets of loads in 64 bits." * is_wide,
-            advice="Add the start of the block to the pointer before the loop, in 64 bits, and compute the "
+            advice="Add the start of the tile to the pointer before the loop, in 64 bits, and compute the "
             "other offsets in 32 bits, if they fit."
             if is_wide
             else "",

@@ -28,9 +28,8 @@ def find(case: Case) -> Iterator[Finding]:
             evidence=(Value("matrix instructions", 0, "", "observed"),),
             cause=f"Its operands are {' and '.join(sorted(elements))}."
             if elements & {"f32", "f64"}
-            else "Its block is smaller than an instruction of the matrix units, or its type has none.",
-            advice='Use fp16, bf16 or fp8 operands, or fp32 with `input_precision="tf32"` if its 10 bits of '
-            "mantissa are enough, in a block of at least 16×16×16.",
+            else "Its tile is smaller than an instruction of the matrix units, or its type has none.",
+            advice=f"Use {_types(has_tf32=has_tf32)}, in a tile of at least 16×16×16.",
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
@@ -38,6 +37,14 @@ def find(case: Case) -> Iterator[Finding]:
             tour="matrix_cores",
             terms=("tensor-core",),
         )
+
+
+def _types(*, has_tf32: bool) -> str:
+    """Name operands that the matrix units of the target multiply. Triton refuses tf32 where they do not."""
+    small = "fp16, bf16 or fp8 operands"
+    if not has_tf32:
+        return small
+    return f'{small}, or fp32 with `input_precision="tf32"` if {_PRECISIONS["tf32"]} bits of mantissa are enough'
 
 
 def _changes(case: Case, line: int) -> Iterator[Change]:

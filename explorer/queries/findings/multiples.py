@@ -20,7 +20,7 @@ UNKNOWN = {
     ),
     "mask": (
         "The compiler can prove only that the mask is equal for {count} consecutive elements.",
-        "Use a bound that is divisible by 16, or leave the mask out where the block is always full.",
+        "Use a bound that is divisible by 16, or leave the mask out where the tile is always full.",
     ),
 }
 

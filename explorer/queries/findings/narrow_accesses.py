@@ -20,7 +20,7 @@ _WIDEST_BYTES = 16
 _LIMITS = {
     "layout": (
         "The layout gives a thread {count} consecutive elements.",
-        "Use fewer warps or a larger block, so that a thread has more consecutive elements.",
+        "Use fewer warps or a larger tile, so that a thread has more consecutive elements.",
     ),
     "contiguity": (
         "The compiler can prove only {count} consecutive addresses.",

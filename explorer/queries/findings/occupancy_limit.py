@@ -21,7 +21,7 @@ def find(case: Case) -> Iterator[Finding]:
     helps = [each for each in document.curves if each.better is not None]
     waves = None if case.has_guesses else document.waves
     is_grid_small = waves is not None and waves.blocks <= waves.at_once
-    # Measured on an H200: if the GPU holds the whole grid at once, smaller blocks only take longer.
+    # Measured on an H200: if the GPU holds the whole grid at once, smaller tiles only take longer.
     if found.share >= _LOW or not helps or is_grid_small:
         return
     best = max(helps, key=lambda each: (each.better.share if each.better else 0.0, -each.now))

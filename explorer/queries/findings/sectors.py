@@ -48,7 +48,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
-    """Propose larger rows of the block, what the compiler cannot know, or consecutive elements."""
+    """Propose larger rows of the tile, what the compiler cannot know, or consecutive elements."""
     if size := _short_row(case, access):
         yield from larger_blocks(case, size)
     if access.limit != "layout":
@@ -60,23 +60,23 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
 
 
 def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
-    """Return the cause in the block, in the pointer or in the layout, and what changes it."""
+    """Return the cause in the tile, in the pointer or in the layout, and what changes it."""
     if size := _short_row(case, access):
         return (
-            f"The block has only {size} elements along the dimension of consecutive addresses.",
-            "Use a larger block along this dimension.",
+            f"The tile has only {size} elements along the dimension of consecutive addresses.",
+            "Use a larger tile along this dimension.",
         )
     if access.pointer is None or is_apart(access):
         return (
             "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
-            "Make the dimension with a stride of 1 the innermost dimension of the block.",
+            "Make the dimension with a stride of 1 the innermost dimension of the tile.",
         )
     if access.limit in UNKNOWN:
         cause, advice = UNKNOWN[access.limit]
         return cause.format(count=access.allowed[access.limit]), advice
     return (
         f"The layout gives the lanes of a warp only {access.allowed['contiguity']} consecutive elements.",
-        "Exchange the dimensions of the block, so that the lanes follow the consecutive addresses.",
+        "Exchange the dimensions of the tile, so that the lanes follow the consecutive addresses.",
     )
 
 
@@ -89,7 +89,7 @@ def is_apart(access: AccessRow) -> bool:
 
 
 def _short_row(case: Case, access: AccessRow) -> int:
-    """Return the size of the block along consecutive addresses, if a larger one helps; otherwise 0."""
+    """Return the size of the tile along consecutive addresses, if a larger one helps; otherwise 0."""
     if access.layout is None or access.dimension is None or not is_apart(access):
         return 0
     size = case.layouts.layouts[access.layout].shape[access.dimension]

@@ -63,7 +63,7 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
             if most > registers
             else ""
         ),
-        advice="Use more warps or a smaller block, so that a thread holds less of each tensor.",
+        advice="Use more warps or a smaller tile, so that a thread holds less of each tensor.",
         source_line=source_line,
         ttgir_line=line,
         cost=Cost(spilled / (spilled + registers * REGISTER_BITS // 8), "values of a thread", "modelled"),

@@ -39,10 +39,15 @@ async function count(result) {
   const { id, document } = result;
   if (last) store.update({ before: last.document.kernel === document.kernel ? last : null });
   last = result;
+  const tell = (/** @type {import("../core/store.js").State["findingCount"]} */ findingCount) => {
+    if (store.state.result?.id === id) store.update({ findingCount });
+  };
+  tell({ id, count: null });
   try {
     const { findings } = await api.analysis(id, "findings");
-    if (store.state.result?.id === id) store.update({ findingCount: { id, count: findings.length } });
+    tell({ id, count: findings.length });
   } catch (error) {
+    tell(null);
     // The pane says why there is no answer.
     if (!(error instanceof ApiError)) throw error;
   }

@@ -19,7 +19,7 @@ import { SECONDS, Work, settled } from "./work.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
-import { html, nothing } from "../core/template.js";
+import { html, nothing, prose } from "../core/template.js";
 import { marked } from "../glossary/marks.js";
 
 const WAITING = "The findings are being computed.";
@@ -132,15 +132,17 @@ class FindingsView extends Pane {
     const known = finding.changes.filter((change) => above.has(keyOf(change)));
     const own = finding.changes.filter((change) => !above.has(keyOf(change)));
     const isTried = this.work.tried === of;
-    const words = (/** @type {Change} */ change) =>
-      isTried ? `${change.text} (${this.work.verdict(index, change).words})` : change.text;
-    if (!isTried)
-      return html`<p class="finding-more">Changes to try: ${finding.changes.map(words).join("; ")}</p>`;
+    const listed = (/** @type {Change[]} */ changes) =>
+      changes.map((change, at) => {
+        const verdict = isTried ? ` (${this.work.verdict(index, change).words})` : "";
+        return html`${at ? "; " : ""}${prose(change.text + verdict)}`;
+      });
+    if (!isTried) return html`<p class="finding-more">Changes to try: ${listed(finding.changes)}</p>`;
     return html`${
       own.length
         ? html`<ul class="finding-trials" aria-label="Changes that were tried">${own.map((change) => this.trial(index, change, of))}</ul>`
         : nothing
-    }${known.length ? html`<p class="finding-more">Changes above: ${known.map(words).join("; ")}</p>` : nothing}`;
+    }${known.length ? html`<p class="finding-more">Changes above: ${listed(known)}</p>` : nothing}`;
   }
 
   /** @param {number} index of the finding @param {Change} change @param {Result} of */

@@ -12,20 +12,13 @@ import { LitElement } from "lit";
 import { get } from "../core/api.js";
 import { isFile } from "../core/host.js";
 import { html, nothing, prose, render } from "../core/template.js";
+import { allTerms, pieces, useTerms } from "./pieces.js";
 
 const CARD = "term-card";
 const OPEN_DELAY_MS = 250;
 const CLOSE_DELAY_MS = 200;
 const GAP_PX = 4;
 
-/** @type {GlossaryTerm[]} */
-let terms = [];
-/** The terms by their words, in lower case. @type {Map<string, GlossaryTerm>} */
-let byWord = new Map();
-/** @type {Map<string, GlossaryTerm>} */
-let byLabel = new Map();
-/** Matches a word of any term, as in `explorer.glossary`; null: the terms are not loaded. @type {RegExp | null} */
-let pattern = null;
 /** @type {Promise<void> | null} */
 let loading = null;
 
@@ -38,44 +31,6 @@ export function loadTerms() {
     },
   );
   return loading;
-}
-
-/** @param {GlossaryTerm[]} found */
-export function useTerms(found) {
-  terms = found;
-  byWord = new Map(found.flatMap((term) => term.words.map((word) => [word, term])));
-  byLabel = new Map(found.flatMap((term) => term.labels.map((label) => [label, term])));
-  const words = [...byWord.keys()].sort((one, other) => other.length - one.length);
-  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\#]/g, "\\$&"));
-  pattern = new RegExp(`(?<![\\w.])(${escaped.join("|")})s?(?!\\w|\\.\\w)`, "gi");
-}
-
-/** All terms; empty until they are loaded. */
-export const allTerms = () => terms;
-
-/**
- * Split a text at the first occurrence of each term.
- * @param {string} text
- * @param {Set<string>} [seen] the names of terms that are marked already
- * @returns {(string | {text: string, term: GlossaryTerm})[]}
- */
-export function pieces(text, seen = new Set()) {
-  const label = byLabel.get(text.trim().toLowerCase());
-  if (label && !seen.has(label.name)) {
-    seen.add(label.name);
-    return [{ text, term: label }];
-  }
-  /** @type {(string | {text: string, term: GlossaryTerm})[]} */
-  const found = [];
-  let from = 0;
-  for (const match of pattern ? text.matchAll(pattern) : []) {
-    const term = byWord.get(match[1]?.toLowerCase() ?? "");
-    if (!term || seen.has(term.name)) continue;
-    seen.add(term.name);
-    found.push(text.slice(from, match.index), { text: match[0], term });
-    from = match.index + match[0].length;
-  }
-  return [...found, text.slice(from)].filter(Boolean);
 }
 
 /** Draw a text of the page with its terms marked; names between backticks are code. @param {string} text */
@@ -100,14 +55,15 @@ class TermText extends LitElement {
   /** @override */
   connectedCallback() {
     super.connectedCallback();
-    if (!pattern) void loadTerms().then(() => this.requestUpdate());
+    if (!allTerms().length) void loadTerms().then(() => this.requestUpdate());
   }
 
   /** @override */
   render() {
     const seen = /** @type {Set<string>} */ (new Set());
-    return this.text.split("`").map((part, index) => {
-      const drawn = drawnPieces(pieces(part, seen));
+    const parts = this.text.split("`");
+    return parts.map((part, index) => {
+      const drawn = drawnPieces(pieces(part, seen, parts.length === 1));
       return index % 2 ? html`<code>${drawn}</code>` : drawn;
     });
   }

@@ -19,11 +19,13 @@ import { parseLayout } from "../core/view.js";
 import { choose, openResult } from "../launch/edit.js";
 import { formFor, runOf } from "../runs/form_state.js";
 import { openRun } from "../runs/runner.js";
+import { stateWords } from "../runs/words.js";
 import { claimsText, isLink, readLink } from "./exercise_link.js";
-import { LessonCard, draftOfLaunch, openDraft, replaced } from "./lesson_card.js";
+import { LessonCard, draftOfLaunch, firstResult, openDraft, replaced } from "./lesson_card.js";
 import { forgetOwn, keepOwn, keepProgress, keptWork, ownDraft } from "./progress.js";
 
 /** @typedef {{goal: Claim, found?: CheckedClaim}} Judged without `found`: it is not known yet */
+/** Where the number of a goal is from. @typedef {"text" | "compiler" | "run"} Origin */
 
 const LINK_TITLE = "The link has no valid exercise";
 
@@ -42,21 +44,15 @@ export class ExerciseCard extends LessonCard {
     runProblem: { state: true },
   };
 
-  found = new Loaded(
-    this,
-    () => {
-      const { result } = store.state;
-      const isComplete = result?.finished && result.document.status === "complete";
-      return isComplete && this.exercise ? [result.id, claimsText(this.goals(false))] : null;
-    },
-    (id, claims) => api.analysis(id, "claims", { claims }),
-  );
+  found = this.compiled("text");
+  /** The numbers that the compiler is asked for, which takes longer. */
+  foundByCompiler = this.compiled("compiler");
 
   foundByRun = new Loaded(
     this,
     () =>
       this.ran?.finished && this.ran.compilation === store.state.result?.id
-        ? [this.ran.id, claimsText(this.goals(true))]
+        ? [this.ran.id, claimsText(this.goals("run"))]
         : null,
     /** @returns {Promise<CheckedClaim[]>} */
     (id, claims) => get(`/runs/${id}/claims?claims=${encodeURIComponent(claims)}`),
@@ -88,9 +84,33 @@ export class ExerciseCard extends LessonCard {
     return this.exercise && "name" in this.exercise ? this.exercise : null;
   }
 
-  /** The goals that a run judges, or the others. @param {boolean} ofRun @returns {Claim[]} */
-  goals(ofRun) {
-    return this.exercise?.goals.filter(({ run }) => Boolean(run) === ofRun) ?? [];
+  /** The goals with numbers from one source. @param {Origin} origin @returns {Claim[]} */
+  goals(origin) {
+    return this.exercise?.goals.filter((goal) => originOf(goal) === origin) ?? [];
+  }
+
+  /** The numbers of the goals that a compilation judges. @param {Origin} origin */
+  compiled(origin) {
+    return new Loaded(
+      this,
+      () => {
+        const { result } = store.state;
+        const isComplete = result?.finished && result.document.status === "complete";
+        return isComplete && this.goals(origin).length ? [result.id, claimsText(this.goals(origin))] : null;
+      },
+      (id, claims) => api.analysis(id, "claims", { claims }),
+    );
+  }
+
+  /** The goals that a compilation judges, each with its number; null: a number is not known. */
+  get compiledGoals() {
+    const all = /** @type {const} */ ([
+      ["text", this.found],
+      ["compiler", this.foundByCompiler],
+    ]);
+    return all.every(([origin, { answer }]) => answer || !this.goals(origin).length)
+      ? all.flatMap(([, { answer }]) => answer ?? [])
+      : null;
   }
 
   /** @override */
@@ -117,10 +137,31 @@ export class ExerciseCard extends LessonCard {
     this.hints = 0;
     this.ran = null;
     this.wanted = "";
-    // A link to a result with an exercise shows both.
-    if (isFirst && compilationId) this.isOpen = true;
-    else await this.open();
+    // A link to a result with an exercise shows both, if the result is a kernel of the exercise.
+    this.isOpen = Boolean(isFirst && compilationId && (await this.isOfExercise(address)));
+    if (!this.isOpen) await this.open();
     await this.scrollToSight();
+  }
+
+  /**
+   * Whether the result of the address is a kernel of the exercise. The address has another result until the first
+   * kernel of the exercise is compiled.
+   * @param {string} address of the exercise
+   */
+  async isOfExercise(address) {
+    const { exercise, own } = this;
+    const [{ document }, start] = await Promise.all([
+      firstResult(),
+      own
+        ? draftOfLaunch(own.launch)
+        : api.compilation(/** @type {LinkedExercise} */ (exercise).start).then(
+            ({ request }) => request,
+            () => null,
+          ),
+    ]);
+    // The reader has gone on meanwhile, or nothing can be compared.
+    if (address !== this.shown || !start || !document.kernel) return true;
+    return start.source.includes(`def ${document.kernel}(`);
   }
 
   /** Put the kernel into the editor, as far as it is. @param {boolean} [isAnew] as it was at the start */
@@ -183,10 +224,16 @@ export class ExerciseCard extends LessonCard {
 
   /** All goals, each with its last value. @returns {Judged[]} */
   get judged() {
-    const ofCompiler = (this.isKnown && this.found.last) || [];
-    const ofRun = this.foundByRun.answer ?? [];
-    const compiled = this.goals(false).map((goal, index) => judged(goal, ofCompiler[index]));
-    return [...compiled, ...this.goals(true).map((goal, index) => judged(goal, ofRun[index]))];
+    return [
+      ...this.judgedBy("text", this.isKnown ? this.found.last : null),
+      ...this.judgedBy("compiler", this.isKnown ? this.foundByCompiler.last : null),
+      ...this.judgedBy("run", this.foundByRun.answer),
+    ];
+  }
+
+  /** @param {Origin} origin @param {CheckedClaim[] | null} answer @returns {Judged[]} */
+  judgedBy(origin, answer) {
+    return this.goals(origin).map((goal, index) => judged(goal, answer?.[index]));
   }
 
   /** Whether the checked result is complete and belongs to the text of the editor. */
@@ -196,7 +243,7 @@ export class ExerciseCard extends LessonCard {
   }
 
   get isSolved() {
-    const isFound = this.found.answer && (!this.goals(true).length || this.foundByRun.answer);
+    const isFound = this.compiledGoals && (!this.goals("run").length || this.foundByRun.answer);
     return Boolean(
       this.isKnown && isFound && this.isCurrent && this.judged.every(({ found }) => found?.holds),
     );
@@ -208,12 +255,13 @@ export class ExerciseCard extends LessonCard {
     const { own } = this;
     if (own && this.isOpen && edited) keepProgress(own.name, { draft: { ...draft, private: "" } });
     if (own && this.isSolved) keepProgress(own.name, { isSolved: true });
-    if (this.isOpen && this.isCurrent && this.found.answer && !this.isKnown) {
+    const isAnswered = this.found.answer || this.foundByCompiler.answer;
+    if (this.isOpen && this.isCurrent && isAnswered && !this.isKnown) {
       this.isKnown = true;
       this.requestUpdate();
     }
-    const isReady = this.isKnown && this.isCurrent && this.found.answer?.every(({ holds }) => holds);
-    if (isReady && this.goals(true).length && this.wanted !== result?.id) void this.check();
+    const isReady = this.isKnown && this.isCurrent && this.compiledGoals?.every(({ holds }) => holds);
+    if (isReady && this.goals("run").length && this.wanted !== result?.id) void this.check();
   }
 
   /** The exercise after this one; undefined: it is the last, or of a link. */
@@ -258,10 +306,17 @@ export class ExerciseCard extends LessonCard {
     if (this.isSolved) return html`<b>All goals are met.</b> ${prose(this.own?.after.trim() ?? "")}`;
     if (failure || liveFailure)
       return "The kernel does not compile: the numbers belong to the last version that compiled.";
-    const { error } = this.found.task;
+    const error = this.found.task.error ?? this.foundByCompiler.task.error;
     if (error instanceof ApiError) return `The goals cannot be read: ${error.problem.detail}`;
     if (this.runProblem) return `The kernel cannot be run: ${this.runProblem}`;
-    if (this.ran && !this.ran.finished) return "The kernel runs in Triton's interpreter …";
+    const { run, sending } = store.state;
+    const { document } = run?.result ?? {};
+    if (document?.status === "queued")
+      return `The kernel is compiled first: ${stateWords({ ...document, progress: null })} …`;
+    if (run || sending) return "The kernel is compiled first …";
+    if (this.ran && !this.ran.finished)
+      return `The kernel runs in Triton's interpreter: ${stateWords(this.ran.document)} …`;
+    if (this.isCurrent && !this.compiledGoals) return "The goals are being checked …";
     return nothing;
   }
 
@@ -272,7 +327,7 @@ export class ExerciseCard extends LessonCard {
       html`<button type="button" class="button small ${isPrimary ? "primary" : ""}" @click=${act}>${title}</button>`;
     return html`${hints < all ? button(`Hint ${hints + 1} of ${all}`, () => this.showHint()) : nothing}
       ${own && hints === all && !isSolved ? button("Show a solution", () => void this.solve()) : nothing}
-      ${this.goals(true).length && !isSolved ? button("Run it", () => void this.check()) : nothing}
+      ${this.goals("run").length && !isSolved ? button("Run it", () => void this.check()) : nothing}
       ${button("Start again", () => void this.open(true))}
       ${ownDraft() ? button("Back to your kernel", () => this.goBack()) : nothing}
       ${this.next ? button("Next exercise", () => this.showNext(), isSolved) : nothing}`;
@@ -286,8 +341,9 @@ export class ExerciseCard extends LessonCard {
       <span class="exercise-mark" role="img" aria-label=${words}>${mark}</span>
       <span>${prose(goal.says ?? "")}</span>
       ${found ? html`<b>${numberWords(goal, found.found)}</b>` : nothing}
+      ${found || originOf(goal) === "run" || !this.isCurrent ? nothing : html`<small>checking …</small>`}
       ${state === "met" ? nothing : html`<small>${wantedWords(goal)}</small>`}
-      ${found && isModelled(goal) ? html`<small>modelled</small>` : nothing}
+      ${found && originOf(goal) === "compiler" ? html`<small>modelled</small>` : nothing}
       ${found?.reason ? html`<em>${found.reason}</em>` : nothing}
     </li>`;
   }
@@ -306,9 +362,9 @@ function numberWords({ run }, found) {
   return found?.toLocaleString("en", { maximumFractionDigits: 3 }) ?? "none";
 }
 
-/** Return whether a number is modeled by the compiler's rules instead of read from its output. @param {Claim} goal */
-function isModelled({ access, shared_access }) {
-  return Boolean(access || shared_access);
+/** A number from the compiler is modeled by its rules, instead of read from its output. @param {Claim} goal @returns {Origin} */
+function originOf({ access, run, shared_access }) {
+  return run ? "run" : access || shared_access ? "compiler" : "text";
 }
 
 /** Return the bounds of a goal in words. @param {Claim} goal */

@@ -53,6 +53,12 @@ export class LessonCard extends LitElement {
     if (matchMedia("(max-width: 720px)").matches) this.scrollIntoView();
   }
 
+  /** Take the focus from where the lesson was opened by a key. */
+  takeFocus() {
+    const { activeElement } = document;
+    if (activeElement?.matches(":focus-visible") && !this.contains(activeElement)) this.focus();
+  }
+
   /** @param {string} title @param {string} words @param {string} leave what the button does */
   head(title, words, leave) {
     return html`<header class="lesson-head">
@@ -83,6 +89,21 @@ export async function draftOfLaunch({ example, source, kernel, target, options, 
 /** A source with parts of it replaced. @param {string} source @param {Record<string, string>} parts */
 export function replaced(source, parts) {
   return Object.entries(parts).reduce((text, [old, now]) => text.replaceAll(old, () => now), source);
+}
+
+/**
+ * The result that is shown, when it is finished: a frame, a file and a link open with their card before it.
+ * @returns {Promise<NonNullable<State["result"]>>}
+ */
+export function firstResult() {
+  return new Promise((resolve) => {
+    const stop = store.watch(["result"], () => {
+      const { result } = store.state;
+      if (!result?.finished) return;
+      resolve(result);
+      queueMicrotask(() => stop());
+    });
+  });
 }
 
 /** Compile a draft, unless the page shows its result. @param {Draft} wanted */

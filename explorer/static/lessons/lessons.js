@@ -8,19 +8,27 @@ import { store } from "../core/store.js";
 import { ExerciseCard } from "./exercise_card.js";
 import { TourCard } from "./tour_card.js";
 
+/** The lesson that was shown last, without its step. */
+let last = "";
+
 /** @param {Dock} dock */
-export function showLesson(dock) {
+export async function showLesson(dock) {
   const { lesson } = store.state;
   const Card = [TourCard, ExerciseCard].find(({ kind }) => lesson.startsWith(`${kind}=`));
   if (!Card) return;
   const name = `${Card.kind}-card`;
   let card = /** @type {LessonCard | null} */ (document.querySelector(name));
+  const [title = ""] = lesson.split(".");
+  const isOpened = !card || title !== last;
+  last = title;
   if (!card) {
     card = /** @type {LessonCard} */ (document.createElement(name));
     card.setAttribute("role", "region");
     card.setAttribute("aria-label", Card.title);
+    card.tabIndex = -1;
     card.dock = dock;
     document.querySelector("message-banner")?.before(card);
   }
-  void card.show();
+  await card.show();
+  if (isOpened) card.takeFocus();
 }

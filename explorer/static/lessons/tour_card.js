@@ -5,7 +5,6 @@
  * the panes show, also after the reader has changed the kernel.
  *
  * @import { PropertyDeclarations } from "lit"
- * @import { State } from "../core/store.js"
  * @import { Layout } from "../core/view.js"
  * @import { CheckedClaim, Tour, TourStep, TourStepDocument } from "../core/types.js"
  */
@@ -19,7 +18,7 @@ import { html, nothing, prose } from "../core/template.js";
 import { groupsOf, parseLayout } from "../core/view.js";
 import { marked } from "../glossary/marks.js";
 import { openResult } from "../launch/edit.js";
-import { LessonCard, draftOfLaunch, openDraft } from "./lesson_card.js";
+import { LessonCard, draftOfLaunch, firstResult, openDraft } from "./lesson_card.js";
 import { timesTable } from "./times_table.js";
 import { tourRows } from "./tour_rows.js";
 
@@ -341,21 +340,6 @@ export class TourCard extends LessonCard {
       <span>${marked(says)}</span> <b>${isSame ? words(found) : `${words(own)} → ${words(found)}`}</b>
     </li>`;
   }
-}
-
-/**
- * The result that is shown, as soon as there is one: a frame and a file open with their card before it.
- * @returns {Promise<NonNullable<State["result"]>>}
- */
-function firstResult() {
-  return new Promise((resolve) => {
-    const stop = store.watch(["result"], () => {
-      const { result } = store.state;
-      if (!result) return;
-      resolve(result);
-      queueMicrotask(() => stop());
-    });
-  });
 }
 
 /** @param {string} address such as "programs.2" @returns {{name: string, number: number}} a step, from 1 on */

@@ -6,10 +6,20 @@ import { searchCommands } from "./command_search.js";
 
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 });
 
+/**
+ * Put the commands first whose buttons have no room in a narrow window. A command and its button have the same name.
+ * @param {import("../core/commands.js").Command[]} commands
+ */
+function hiddenFirst(commands) {
+  const isHidden = (/** @type {{name: string}} */ { name }) =>
+    document.getElementById(`${name}-button`)?.checkVisibility() === false;
+  return [...commands.filter(isHidden), ...commands.filter((each) => !isHidden(each))];
+}
+
 class CommandPalette extends LitElement {
   static properties = { found: { state: true }, at: { state: true }, typed: { state: true } };
 
-  commands = allCommands();
+  commands = hiddenFirst(allCommands());
 
   constructor() {
     super();

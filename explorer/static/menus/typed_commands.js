@@ -1,7 +1,8 @@
 /** The commands that the palette finds for who types, and does not list: the tours, and the terms of the glossary. */
 import { canCompile, isFile } from "../core/host.js";
 import { store } from "../core/store.js";
-import { allTerms, loadTerms } from "../glossary/marks.js";
+import { loadTerms } from "../glossary/marks.js";
+import { allTerms } from "../glossary/pieces.js";
 import { tourRows } from "../lessons/tour_rows.js";
 
 /** None where there is no server, or no answer. @returns {Promise<import("../core/commands.js").Command[]>} */

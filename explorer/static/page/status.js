@@ -91,7 +91,11 @@ class StatusBar extends HTMLElement {
     const { findingCount } = store.state;
     const found =
       findingCount && !failure && findingCount.id === result?.id
-        ? opener("findings", plural(findingCount.count, "finding"), "figure")
+        ? opener(
+            "findings",
+            findingCount.count === null ? "checking …" : plural(findingCount.count, "finding"),
+            "figure",
+          )
         : nothing;
     const explained = latest && !run && !sending && !problem && !typed;
     const whole = outcome === "complete" ? "passes" : "log";

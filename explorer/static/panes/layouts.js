@@ -34,12 +34,13 @@ import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 import { PicturePane } from "../picture/picture_pane.js";
 import "../lessons/lesson_link.js";
+import "../lineage/why_here.js";
 
 const PICTURES = { tensor: "Tensor", hardware: "Hardware", banks: "Banks", bases: "Bases" };
 const LISTS = {
   conversions: "Conversions",
-  accesses: "Global memory",
-  shared: "Shared memory",
+  accesses: "Accesses to global memory",
+  shared: "Accesses to shared memory by threads",
   products: "Matrix products",
 };
 /** The meaning of the colors of a picture. */
@@ -64,7 +65,7 @@ const CARDS = {
 
 class LayoutsPane extends PicturePane {
   /** @type {PropertyDeclarations} @override */
-  static properties = { told: { state: true } };
+  static properties = { told: { state: true }, asked: { state: true } };
 
   /** The layouts of the stage, or after a pass. */
   layouts = new Loaded(
@@ -87,6 +88,8 @@ class LayoutsPane extends PicturePane {
     super();
     /** The cell under the mouse or the cursor. @type {Told | null} */
     this.told = null;
+    /** The operation whose reason is shown: the pass and the line. */
+    this.asked = "";
     /** The content of the canvas. @type {{answer: Answer | null, key: string}} */
     this.drawn = { answer: null, key: "" };
   }
@@ -123,7 +126,7 @@ class LayoutsPane extends PicturePane {
       empty: store.state.result
         ? "The layouts are read when the compilation is complete."
         : "Compile a kernel to see how its tensors lie in registers and memory.",
-      waiting: "The compiler is computing the layouts.",
+      waiting: "The compiler is asked for the layouts, after the jobs that wait before.",
       ready: (answer) => this.body(answer),
       failed: ({ title, detail }) => this.failure(detail || title),
     });
@@ -267,11 +270,30 @@ class LayoutsPane extends PicturePane {
           access: index,
           at: null,
         }),
+      why: (/** @type {number} */ line) => this.why(document, line),
     };
     return html`<header class="layout-head"><div class="layout-title">
         <h3>${LISTS[view]}</h3><span class="picture-tools">${this.saveButtons()}</span>
-      </div></header>
+      </div>${view === "conversions" ? html`<lesson-link .topic=${"tritongpu-remove-layout-conversions"}></lesson-link>` : nothing}</header>
       <div class="layout-cards" tabindex="0" role="group" aria-label=${LISTS[view]}>${CARDS[view](document, links)}</div>`;
+  }
+
+  /** Why an operation is there; until it is asked for, a button. @param {LayoutsDocument} document @param {number} line */
+  why(document, line) {
+    const { stage, pass_index: pass } = document;
+    const id = store.state.result?.id;
+    const key = `${id} ${pass} ${line}`;
+    if (isFile) return nothing;
+    if (this.asked !== key)
+      return html`<p><button type="button" class="button small" @click=${() => (this.asked = key)}>Why is this here?</button></p>`;
+    const go = (/** @type {number} */ index, /** @type {number} */ at) => {
+      const found = store.state.result?.document.passes.find((each) => each.index === index);
+      this.openLine({ ...document, stage: found?.stage ?? stage, pass_index: index }, at);
+    };
+    const showStage = (/** @type {string} */ other, /** @type {number} */ at) =>
+      this.openLine({ ...document, stage: other, pass_index: null }, at);
+    return html`<why-here .operation=${pass === null ? { id, stage, line } : { id, pass, line }} .go=${go}
+      .showStage=${showStage}></why-here>`;
   }
 
   /** @param {LayoutsDocument} document @param {LayoutGroup} group */

@@ -8,6 +8,7 @@ from facts import bare, counters, matmul, samples, timed, vector_add
 from explorer.analysis.assembly.heat import HeatDocument, InstructionHeat, LineHeat
 from explorer.analysis.roofline.compose import roofline
 from explorer.model import Resources, Scalar
+from explorer.model.hardware import find_target
 from explorer.model.measurements import (
     Autotuning,
     ConfigTiming,
@@ -77,6 +78,9 @@ def test_a_dot_without_matrix_units():
     facts = vector_add(counters=slow, timings=timed(2e7), source_lines=source, launch=launch)
     found = hint(facts, "missing_tensor_cores")
     assert found.source_line == 3
+    assert "tf32" in found.text
+    other = dataclasses.replace(facts, environment=None, target=find_target("hip:gfx1100"))
+    assert "tf32" not in hint(other, "missing_tensor_cores").text
     assert found.gain_ns == pytest.approx(2**40 / 66.908e12 * 1e9 - 2**40 / 494.7e12 * 1e9, rel=0.001)
     assert hint(dataclasses.replace(facts, tensor_instructions=True), "missing_tensor_cores") is None
     assert hint(dataclasses.replace(facts, source_lines=("x = 1",)), "missing_tensor_cores") is None

@@ -8,9 +8,10 @@ import { startSettling } from "../../../explorer/static/findings/settle.js";
 mock.timers.enable({ apis: ["setTimeout"] });
 /** The compilations whose findings were requested. @type {string[]} */
 const asked = [];
+let isRefused = false;
 mock.method(globalThis, "fetch", async (/** @type {string} */ url) => {
   asked.push(/compilations\/(\w+)\/findings/.exec(url)?.[1] ?? url);
-  return Response.json({ findings: [], checked: [] });
+  return Response.json({ findings: [], checked: [] }, { status: isRefused ? 400 : 200 });
 });
 startSettling();
 
@@ -32,6 +33,19 @@ test("a result that was opened is asked for its findings at once", () => {
   type();
   show("opened");
   assert.deepEqual(asked, ["opened"]);
+});
+
+test("the number of findings is being computed, then known, or never known", async () => {
+  show("checked");
+  assert.deepEqual(store.state.findingCount, { id: "checked", count: null });
+  await new Promise(setImmediate);
+  assert.deepEqual(store.state.findingCount, { id: "checked", count: 0 });
+  isRefused = true;
+  show("refused");
+  assert.deepEqual(store.state.findingCount, { id: "refused", count: null });
+  await new Promise(setImmediate);
+  assert.equal(store.state.findingCount, null);
+  isRefused = false;
 });
 
 test("a result of typing waits until 0.7 s after the last edit", () => {

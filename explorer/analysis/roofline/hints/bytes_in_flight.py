@@ -9,7 +9,7 @@ from explorer.analysis.roofline.hints.spills import are_many
 from explorer.analysis.roofline.hints.tried import MORE_PER_WARP
 
 _OFTEN = 0.3
-#: Above this share of the limit, larger blocks seldom make a kernel faster.
+#: Above this share of the limit, larger tiles seldom make a kernel faster.
 _FAR = 0.65
 _BUSY = 0.5
 _FULL = 0.5
@@ -29,7 +29,7 @@ def find(case: Case) -> Hint | None:
         "bytes_in_flight",
         "Warps wait for memory that is not busy: each warp loads too little at once",
         "Throughput is the number of bytes in flight divided by the latency, and the GPU has no room for "
-        "many more warps. Let each thread load more before it uses the first value: larger blocks, or fewer "
+        "many more warps. Let each thread load more before it uses the first value: larger tiles, or fewer "
         "warps per block.",
         [
             Evidence("samples that wait for global memory", share, "%", "measured"),
@@ -38,7 +38,7 @@ def find(case: Case) -> Hint | None:
         ],
         hottest_line(case, "long_scoreboard"),
         case.most_gain_ns,
-        cost="Each thread needs more registers, so that fewer warps fit, and a larger block leaves fewer "
-        "programs. A block that is too large spills.",
+        cost="Each thread needs more registers, so that fewer warps fit, and a larger tile leaves fewer "
+        "programs. A tile that is too large spills.",
         change=MORE_PER_WARP,
     )

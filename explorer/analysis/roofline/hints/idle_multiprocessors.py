@@ -9,7 +9,7 @@ from explorer.analysis.roofline.hints.case import Case
 from explorer.analysis.roofline.hints.tried import MORE_PROGRAMS
 from explorer.model.measurements import Sweep, SweepPoint
 
-#: Below this share of idle multiprocessors, smaller blocks seldom make a kernel faster.
+#: Below this share of idle multiprocessors, smaller tiles seldom make a kernel faster.
 _WORTH = 0.25
 #: From this share on, memory is so busy that more multiprocessors do not help.
 _BUSY = 0.7
@@ -28,7 +28,7 @@ def find(case: Case) -> Hint | None:
     return case.hint(
         "idle_multiprocessors",
         f"{blocks:,} blocks leave {count - blocks:,} of {count:,} multiprocessors idle",
-        "Use smaller blocks in the dimensions of the grid, or split the reduced dimension between programs, "
+        "Use smaller tiles in the dimensions of the grid, or split the reduced dimension between programs, "
         "so that there are more of them.",
         [
             Evidence("blocks", float(blocks), "", "static"),
@@ -37,7 +37,7 @@ def find(case: Case) -> Hint | None:
         ],
         0,
         case.most_gain_ns,
-        cost="Smaller blocks load shared operands more often. Programs that split a reduction need atomic "
+        cost="Smaller tiles load shared operands more often. Programs that split a reduction need atomic "
         "operations, or a second kernel that adds their results.",
         change=MORE_PROGRAMS,
     )

@@ -28,7 +28,7 @@ def find(case: Case) -> Hint | None:
         "large_tiles",
         f"Registers limit the occupancy to {percent(occupancy.share)}, and warps wait for memory",
         "Each warp holds many elements, so that few warps are there to run while others wait. Use more warps "
-        "per block (num_warps), or smaller blocks.",
+        "per block (num_warps), or smaller tiles.",
         [
             Evidence("samples that wait for global memory", share, "%", "measured"),
             Evidence(f"share of the time that {case.binding} needs at least", case.share, "%", "measured"),
@@ -37,7 +37,7 @@ def find(case: Case) -> Hint | None:
         ],
         hottest_line(case, "long_scoreboard"),
         case.most_gain_ns,
-        cost="A reduction over more warps goes through shared memory and waits at barriers. Smaller blocks "
+        cost="A reduction over more warps goes through shared memory and waits at barriers. Smaller tiles "
         "make more programs, each with its own start.",
         change=LESS_PER_WARP,
     )

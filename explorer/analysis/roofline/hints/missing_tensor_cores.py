@@ -29,14 +29,20 @@ def find(case: Case) -> Hint | None:
     return case.hint(
         "missing_tensor_cores",
         "The matrix product does not use the matrix units",
-        "tl.dot is computed by the FMA units. For the matrix units its operands must be fp16, bf16, fp8 or "
-        'int8, or fp32 with input_precision="tf32" (not "ieee"), and its block must be at least as large as '
-        "an instruction of the matrix units.",
+        f"tl.dot is computed by the FMA units. For the matrix units its operands must be {_types(case)}, and "
+        "its tile must be at least as large as an instruction of the matrix units.",
         evidence,
         line or (max(counted, key=lambda each: each.flops).line if counted else 0),
         _gain(case),
-        cost="The product is less exact than in fp32: tf32 has 10 bits of mantissa, as fp16; bf16 has 7.",
+        cost="The product is less exact than in fp32: fp16 and tf32 have 10 bits of mantissa, bf16 has 7.",
     )
+
+
+def _types(case: Case) -> str:
+    """Name the operands that the matrix units of the GPU multiply. Triton refuses tf32 where they do not."""
+    small = "fp16, bf16, fp8 or int8"
+    has_tf32 = any(each.name == "tensor tf32" for each in case.facts.hardware.ceilings)
+    return f'{small}, or fp32 with input_precision="tf32" (not "ieee")' if has_tf32 else small
 
 
 def _gain(case: Case) -> float | None:

@@ -44,7 +44,7 @@ def _cost(case: Case, stages: int) -> str:
     facts, found = case.facts, case.facts.resources
     now = facts.occupancy
     if found is None or now is None or not found.shared_bytes or not found.registers or not found.threads:
-        return "Each stage takes shared memory for one more block of each operand."
+        return "Each stage takes shared memory for one more tile of each operand."
     step = found.shared_bytes // stages
     then = occupancy(facts.target.name, found.threads, found.registers, found.shared_bytes + step)
     fit = then.blocks_per_multiprocessor if then else 0

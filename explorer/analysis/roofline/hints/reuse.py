@@ -14,11 +14,11 @@ from explorer.model.measurements import Level
 _MUCH_MORE = 1.3
 _LIMIT = 0.5
 _SCATTERED = 0.25
-#: If the L2 is busy for a smaller share of the time, larger blocks seldom make a kernel faster.
+#: If the L2 is busy for a smaller share of the time, larger tiles seldom make a kernel faster.
 _BUSY = 0.6
-#: Larger blocks than these seldom fit.
+#: Larger tiles than these seldom fit.
 _LARGE_BYTES = 65_536
-#: A grid with fewer blocks per multiprocessor has no room for larger blocks.
+#: A grid with fewer blocks per multiprocessor has no room for larger tiles.
 _MANY_BLOCKS = 4
 
 
@@ -66,7 +66,7 @@ def _again_from_l2(case: Case) -> Hint | None:
     return case.hint(
         "reuse",
         f"The L2 transfers {scaled(l2, 'B')} for {scaled(dram, 'B')} from DRAM",
-        "Several programs load the same bytes. Larger blocks in the dimensions of the grid load each byte "
+        "Several programs load the same bytes. Larger tiles in the dimensions of the grid load each byte "
         "less often.",
         [
             _moved(case, "l2", l2),
@@ -75,7 +75,7 @@ def _again_from_l2(case: Case) -> Hint | None:
         ],
         0,
         case.most_gain_ns,
-        cost="Larger blocks need more registers and shared memory, so that fewer of them fit on a "
+        cost="Larger tiles need more registers and shared memory, so that fewer of them fit on a "
         "multiprocessor, and leave fewer programs.",
         change=LARGER_BLOCKS,
     )

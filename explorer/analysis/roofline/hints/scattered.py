@@ -60,7 +60,7 @@ def _hint(case: Case, lines: list[_Line], source: Source) -> Hint | None:
         "scattered",
         f"Line {worst.line} uses {used} of every {SECTOR_BYTES} bytes that it transfers",
         "Memory is read and written in sectors of 32 bytes. Let the lanes of a warp access consecutive "
-        "addresses: make the dimension with stride 1 the innermost dimension of the block, or load through "
+        "addresses: make the dimension with stride 1 the innermost dimension of the tile, or load through "
         "shared memory or a tensor descriptor.",
         [
             Evidence("sectors accessed", worst.sectors, "", source),

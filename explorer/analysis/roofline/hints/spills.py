@@ -35,12 +35,12 @@ def find(case: Case) -> Hint | None:
         "spills",
         f"{stores + loads:,} bytes of registers are spilled",
         "A thread has no register left for some values, so that they are stored in local memory and loaded "
-        "again. Use more warps per block or smaller blocks, raise maxnreg if it is set, or keep fewer "
+        "again. Use more warps per block or smaller tiles, raise maxnreg if it is set, or keep fewer "
         "tensors alive at the same time. The Registers pane shows them.",
         evidence,
         line,
         share * time if share is not None and time else None,
-        cost="Smaller blocks load shared operands more often. More warps exchange more data through shared "
+        cost="Smaller tiles load shared operands more often. More warps exchange more data through shared "
         "memory.",
         change=LESS_PER_WARP,
     )

@@ -98,7 +98,7 @@ def _number(config: ConfigTiming, option: str) -> float:
 
 
 def _has_more_programs(one: ConfigTiming, other: ConfigTiming) -> bool:
-    """Return whether a block is smaller in a dimension, or a reduction is split more."""
+    """Return whether a tile is smaller in a dimension, or a reduction is split more."""
     return any(
         then < now if _BLOCK.fullmatch(name) else then > now
         for name, now in _sizes(one).items()
@@ -112,12 +112,12 @@ def _per_warp(config: ConfigTiming) -> float:
 
 
 def _blocks(config: ConfigTiming) -> float:
-    """Return the product of the sizes of a block."""
+    """Return the product of the sizes of a tile."""
     return float(math.prod(size for name, size in _sizes(config).items() if _BLOCK.fullmatch(name)))
 
 
 def _sizes(config: ConfigTiming) -> dict[str, int]:
-    """Return the sizes of a block, and into how many parts a reduction is split, by argument."""
+    """Return the sizes of a tile, and into how many parts a reduction is split, by argument."""
     return {
         name: min(max(value, 1), _MOST_SIZE)
         for name, value in config.arguments.items()
@@ -127,7 +127,7 @@ def _sizes(config: ConfigTiming) -> dict[str, int]:
 
 MORE_STAGES = Change("more stages", _more("num_stages"), is_of_one_option=True)
 FEWER_WARPS = Change("fewer warps", _fewer("num_warps"), is_of_one_option=True)
-LARGER_BLOCKS = Change("larger blocks", lambda one, other: _blocks(one) < _blocks(other))
+LARGER_BLOCKS = Change("larger tiles", lambda one, other: _blocks(one) < _blocks(other))
 MORE_PROGRAMS = Change("more programs", _has_more_programs)
-MORE_PER_WARP = Change("more of a block per warp", lambda one, other: _per_warp(one) < _per_warp(other))
-LESS_PER_WARP = Change("less of a block per warp", lambda one, other: _per_warp(one) > _per_warp(other))
+MORE_PER_WARP = Change("more of a tile per warp", lambda one, other: _per_warp(one) < _per_warp(other))
+LESS_PER_WARP = Change("less of a tile per warp", lambda one, other: _per_warp(one) > _per_warp(other))

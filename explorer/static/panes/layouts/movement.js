@@ -15,6 +15,7 @@ import { shapeText } from "./document.js";
  * @property {(index: number) => void} layout
  * @property {(line: number) => void} line
  * @property {(index: number) => void} access the picture of a shared access
+ * @property {(line: number) => unknown} why draws why an operation is there
  */
 
 const MOVEMENTS = {
@@ -38,7 +39,7 @@ export function conversionCards({ conversions, layouts }, links) {
       ${badge(movement === "nothing" ? "nothing moves" : movement, kind, each.movement_source)}`;
     const place = scratch === null ? null : `${size(scratch)} at ${offset?.toLocaleString("en")}`;
     const renamed = movement === "registers" ? (cost?.moved_registers ?? null) : null;
-    return card(each, links, way, html`<p>${marked(each.words)}</p>`, [
+    return card(each, links, way, html`<p>${marked(each.words)}</p>${links.why(each.line)}`, [
       ["bytes", size(each.bytes), "compiler"],
       ["scratch", place, "compiler's allocation"],
       ["shuffles a thread", cost?.shuffles || null, "modelled"],
