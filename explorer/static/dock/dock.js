@@ -36,7 +36,7 @@ export class Dock {
     this.contents = new Map();
     /** @type {DockviewApi} */
     this.api = createDockview(element, {
-      theme: { name: "explorer", className: "dock", gap: 1 },
+      theme: { name: "explorer", className: "dock", gap: 1, tabAnimation: "default" },
       disableFloatingGroups: true,
       scrollbars: "native",
       nonce: document.querySelector("meta[name=csp-nonce]")?.getAttribute("content") ?? "",
