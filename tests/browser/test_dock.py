@@ -1,4 +1,4 @@
-"""The arrangement of the panes by mouse."""
+"""The arrangement of the panes: tabs are dragged, and a new arrangement keeps what the panes do."""
 
 from __future__ import annotations
 
@@ -42,3 +42,31 @@ def test_a_tab_is_dragged_into_another_group_and_beside_a_group(page: Page) -> N
     # The whole group by its bar.
     bars.last.drag_to(page.get_by_role("tab", name="Log"))
     expect_groups(["Resources"], ["Log", "Memory", "Registers"])
+
+
+def test_a_new_arrangement_keeps_the_searches(page: Page) -> None:
+    open_result(page, SCALE, "#panes=stage:ttir,passes+stage:ttgir")
+    pane = page.get_by_role("group", name="TTIR, ").locator("xpath=ancestor::pane-stage")
+    passes = page.get_by_role("searchbox", name="Search all passes")
+    pane.get_by_role("searchbox").fill("tt.")
+    expect(pane.get_by_role("status")).to_have_text(re.compile(r"^1 of \d+$"))
+    page.get_by_role("tab", name="Passes").click()
+    passes.fill("tt.load")
+    page.keyboard.press("Control+Shift+f")
+    dialog = page.locator("dialog.stage-search")
+    dialog.get_by_role("combobox").fill("tt.store")
+    status = dialog.get_by_role("status")
+    expect(status).to_have_text("2 matches in 2 texts.")
+
+    # In a narrow window, all panes are in one group.
+    page.set_viewport_size({"width": 700, "height": 900})
+    eventually(lambda: groups(page), [["TTIR", "Passes", "TTGIR"]])
+    expect(status).to_have_text("2 matches in 2 texts.")
+    expect(dialog.get_by_role("option")).to_have_count(2)
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    eventually(lambda: groups(page), [["TTIR", "Passes"], ["TTGIR"]])
+    expect(passes).to_have_value("tt.load")
+    page.get_by_role("tab", name="TTIR").click()
+    expect(pane.get_by_role("searchbox")).to_have_value("tt.")
+    expect(pane.get_by_role("status")).to_have_text(re.compile(r"^1 of \d+$"))

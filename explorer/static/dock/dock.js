@@ -71,7 +71,10 @@ export class Dock {
   /** The layout before the window became too narrow for two groups. @type {Layout | null} */
   wide = null;
 
-  /** Replace everything that is open. @param {Layout | null} layout null: the arrangement of a first visit */
+  /**
+   * Arrange everything anew. A pane that stays open keeps what it shows and does, such as a search.
+   * @param {Layout | null} layout null: the arrangement of a first visit
+   */
   show(layout) {
     let wanted = known(layout) ?? LOWERING.layout;
     this.wide = narrow.matches ? wanted : null;
@@ -84,11 +87,10 @@ export class Dock {
       };
     }
     this.silent = true;
-    this.contents.clear();
     // Dockview measures its element with the next frame: until then, the borders would be misplaced.
     const { clientWidth, clientHeight } = this.element;
     this.api.layout(clientWidth, clientHeight);
-    this.api.fromJSON(this.toDockview(wanted));
+    this.api.fromJSON(this.toDockview(wanted), { reuseExistingPanels: true });
     this.silent = false;
     this.updateVisible();
   }
@@ -274,6 +276,7 @@ export class Dock {
   toDockview(layout) {
     /** @type {SerializedDockview["panels"]} */
     const panels = {};
+    const open = new Map(this.api.panels.map((panel) => [addressOf(panelParams(panel)), panel.id]));
     const size = 1000;
     let groupCount = 0;
     let activeGroup = "";
@@ -289,7 +292,8 @@ export class Dock {
       }
       const views = node.panes.map((address) => {
         const { name, state } = parse(address);
-        const id = this.freshId();
+        const id = open.get(address) ?? this.freshId();
+        open.delete(address);
         panels[id] = {
           id,
           contentComponent: "pane",
