@@ -36,7 +36,7 @@ class StatusBar extends HTMLElement {
         "problem",
         "failure",
         "liveFailure",
-        "findingCount",
+        "found",
         "edited",
       ],
       () => this.draw(),
@@ -88,11 +88,9 @@ class StatusBar extends HTMLElement {
         ? html`<span class="onward"><button type="button" class="link" @click=${runIt}>Run it</button>${opener("roofline", "Roofline")}</span>`
         : nothing;
     const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
-    const { findingCount } = store.state;
+    const { found: known } = store.state;
     const found =
-      findingCount && !failure && findingCount.id === result?.id
-        ? opener("findings", plural(findingCount.count, "finding"), "figure")
-        : nothing;
+      known && !failure && known.id === result?.id ? opener("findings", known.words, "figure") : nothing;
     const explained = latest && !run && !sending && !problem && !typed;
     const whole = outcome === "complete" ? "passes" : "log";
     const seconds = run?.result.document.status === "running" ? this.#secondsOf(run.result) : 0;

@@ -10,8 +10,10 @@ mock.timers.enable({ apis: ["setTimeout"] });
 const asked = [];
 mock.method(globalThis, "fetch", async (/** @type {string} */ url) => {
   asked.push(/compilations\/(\w+)\/findings/.exec(url)?.[1] ?? url);
-  return Response.json({ findings: [], checked: [] });
+  return Response.json(answer);
 });
+/** What the server answers. @type {{findings: {}[], checked: {reason: string}[]}} */
+let answer = { findings: [], checked: [] };
 startSettling();
 
 /** @param {string} id @param {{isLive?: boolean, status?: string}} [how] */
@@ -70,4 +72,18 @@ test("a live result that is requested by a button does not wait any longer", () 
 test("a failed compilation has no findings to count", () => {
   show("failed", { status: "failed" });
   assert.deepEqual(asked, []);
+});
+
+test("the words about findings say how many checks were not possible", async () => {
+  const words = async (/** @type {string} */ id, /** @type {number} */ findings, /** @type {number} */ left) => {
+    const checked = ["a", "b", "c"].map((_, index) => ({ reason: index < left ? "No TTGIR." : "" }));
+    answer = { findings: Array(findings).fill({}), checked };
+    show(id);
+    await new Promise((resolve) => setImmediate(resolve));
+    return store.state.found?.id === id ? store.state.found.words : null;
+  };
+  assert.equal(await words("whole", 0, 0), "no findings");
+  assert.equal(await words("pasted", 0, 2), "no findings, 2 of 3 not checked");
+  assert.equal(await words("found", 1, 0), "1 finding");
+  assert.equal(await words("part", 2, 1), "2 findings, 1 of 3 not checked");
 });
