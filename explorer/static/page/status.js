@@ -16,7 +16,7 @@ import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
 
 class StatusBar extends HTMLElement {
-  /** When this page has first seen each compilation run. @type {WeakMap<Result, number>} */
+  /** When each compilation began to run, by the clock of this page. @type {WeakMap<Result, number>} */
   #began = new WeakMap();
   #timer = 0;
 
@@ -107,7 +107,8 @@ class StatusBar extends HTMLElement {
 
   /** The whole seconds for which a compilation runs. They are drawn again. @param {Result} result */
   #secondsOf(result) {
-    const began = this.#began.get(result) ?? performance.now();
+    const before = 1000 * (result.document.running_seconds ?? 0);
+    const began = this.#began.get(result) ?? performance.now() - before;
     this.#began.set(result, began);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.draw(), 1000);
