@@ -75,7 +75,11 @@ test("a failed compilation has no findings to count", () => {
 });
 
 test("the words about findings say how many checks were not possible", async () => {
-  const words = async (/** @type {string} */ id, /** @type {number} */ findings, /** @type {number} */ left) => {
+  const words = async (
+    /** @type {string} */ id,
+    /** @type {number} */ findings,
+    /** @type {number} */ left,
+  ) => {
     const checked = ["a", "b", "c"].map((_, index) => ({ reason: index < left ? "No TTGIR." : "" }));
     answer = { findings: Array(findings).fill({}), checked };
     show(id);
