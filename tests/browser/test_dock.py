@@ -44,6 +44,15 @@ def test_a_tab_is_dragged_into_another_group_and_beside_a_group(page: Page) -> N
     expect_groups(["Resources"], ["Log", "Memory", "Registers"])
 
 
+def test_a_tab_that_has_no_room_is_in_a_list(page: Page) -> None:
+    page.set_viewport_size({"width": 900, "height": 800})
+    open_result(page, SCALE, "#panes=stage:ttir,stage:ttgir,memory,registers,layouts,resources@50+log@50")
+    page.locator(".dv-tabs-overflow-dropdown-default").click()
+    page.locator(".dv-tabs-overflow-container").get_by_text("Resources").click()
+    expect(page.locator("pane-resources")).to_be_visible()
+    expect(page.locator(".dv-tabs-overflow-container")).to_have_count(0)
+
+
 def test_a_new_arrangement_keeps_the_searches(page: Page) -> None:
     open_result(page, SCALE, "#panes=stage:ttir,passes+stage:ttgir")
     pane = page.get_by_role("group", name="TTIR, ").locator("xpath=ancestor::pane-stage")
@@ -52,6 +61,7 @@ def test_a_new_arrangement_keeps_the_searches(page: Page) -> None:
     expect(pane.get_by_role("status")).to_have_text(re.compile(r"^1 of \d+$"))
     page.get_by_role("tab", name="Passes").click()
     passes.fill("tt.load")
+    passes.press("Enter")
     page.keyboard.press("Control+Shift+f")
     dialog = page.locator("dialog.stage-search")
     dialog.get_by_role("combobox").fill("tt.store")
@@ -64,9 +74,15 @@ def test_a_new_arrangement_keeps_the_searches(page: Page) -> None:
     expect(status).to_have_text("2 matches in 2 texts.")
     expect(dialog.get_by_role("option")).to_have_count(2)
     page.keyboard.press("Escape")
+    # A search that begins there is kept, too.
+    page.get_by_role("tab", name="Passes").click()
+    before = page.url
+    passes.fill("tt.store")
+    passes.press("Enter")
+    expect(page).not_to_have_url(before)
     page.set_viewport_size({"width": 1440, "height": 900})
     eventually(lambda: groups(page), [["TTIR", "Passes"], ["TTGIR"]])
-    expect(passes).to_have_value("tt.load")
+    expect(passes).to_have_value("tt.store")
     page.get_by_role("tab", name="TTIR").click()
     expect(pane.get_by_role("searchbox")).to_have_value("tt.")
     expect(pane.get_by_role("status")).to_have_text(re.compile(r"^1 of \d+$"))

@@ -77,7 +77,7 @@ export class Dock {
    */
   show(layout) {
     let wanted = known(layout) ?? LOWERING.layout;
-    this.wide = narrow.matches ? wanted : null;
+    this.wide = narrow.matches ? structuredClone(wanted) : null;
     if (narrow.matches) {
       const groups = groupsOf(wanted);
       wanted = {
@@ -93,6 +93,12 @@ export class Dock {
     this.api.fromJSON(this.toDockview(wanted), { reuseExistingPanels: true });
     this.silent = false;
     this.updateVisible();
+  }
+
+  /** A pane has another state. @param {string} before the address of the pane @param {string} after */
+  readdress(before, after) {
+    const group = this.wide && groupsOf(this.wide).find(({ panes }) => panes.includes(before));
+    if (group) group.panes[group.panes.indexOf(before)] = after;
   }
 
   /** Arrange the panes as a preset does. @param {import("./presets.js").Preset} preset */
