@@ -46,11 +46,75 @@ const folderOfStyles = {
   },
 };
 
-/** Rules of dockview for themes, floating groups and other parts that the page does not use. */
-const UNUSED =
-  /^\.(?:dockview-(?:theme|spaced)|dv-(?:pane-container|resize-container|debug|context-menu|tab-group))[^{}]*\{[^{}]*\}/gm;
 /**
- * Dockview's style sheet without the rules that the page does not use, which would be half of the whole style sheet.
+ * The names in rules of dockview that the page does not need: themes, floating groups, vertical tabs, invisible lines.
+ * They would be half of the whole style sheet.
+ */
+const UNUSED_RULES = String.raw`
+  animation context-menu debug default-tab drop-target-anchor drop-target-container floating (?:in)?active-group
+  groupview-(?:edge|header) overlay-render pane-container render-overlay resize-container
+  right-actions-container-vertical scroll single-tab splitview-disabled tab-(?:dragging|ghost|group) tab--
+  tab:(?:focus|not) tabs-container-vertical tabs-overflow-(?:group|container\s\.) watermark\s`;
+const UNUSED = new RegExp(
+  String.raw`^ *(?=\.[^{}]*(?:dockview-(?:theme|spaced)|dv-(?:${wordsOf(UNUSED_RULES).join("|")})))[^{}]*\{[^{}]*\}`,
+  "gm",
+);
+/**
+ * Methods of dockview that only floating groups, popout windows, groups at the edges, groups of tabs, animated tabs and
+ * drawn scrollbars need. The page uses none of these. They would be a fifth of the file.
+ */
+const UNUSED_METHODS = {
+  DockviewComponent: `_doAddFloatingGroup _doAddPopoutGroup _gatherFloatingGroupBoxes addEdgeGroup adjacentGroup
+    adjacentGroupInDirection createNestedGridview deserializeEdgeGroups deserializeFloatingWindows
+    deserializeNestedGridview deserializePopoutWindows detachFromNestedWindow disposePopoutWindow getEdgeGroup
+    handleBlockedPopout isEdgeGroupCollapsed mountFloatingWindow moveTabGroupToGroup moveToNext moveToPrevious
+    redockGroupToMainGrid removeEdgeGroup setEdgeGroupCollapsed`,
+  DockviewGroupPanelModel: `_computeGlobalIndex _doCreateTabGroup _enforceContiguity _handleGroupCollapse
+    _handleGroupExpand _removeTabGroupInternal addPanelToTabGroup dissolveTabGroup movePanelBetweenGroups
+    movePanelWithinGroup moveTabGroup restoreTabGroups`,
+  Scrollbar: "constructor",
+  ShellManager: `addEdgeView fromJSON isEdgeGroupCollapsed isEdgeGroupVisible removeEdgeView setEdgeGroupCollapsed
+    setEdgeGroupVisible toJSON`,
+  TabGroupManager: `_buildChipGhostElement _createChipDragSources _ensureChipForGroup _ensureIndicator
+    _positionChipForGroup setGroupDragImage`,
+  Tabs: `_clearGroupDragClasses _commitGroupMove _handleChipDragStart _handleChipDrop _handlePointerDragMove
+    _processDragLeave _processDragOver applyDragOverTransforms handleDragOver handleVoidDrop resetTabTransforms
+    runFlipAnimation setExternalInsertionIndex`,
+};
+const MODULES = "[WatermarkModule, RootDropTargetModule, HeaderActionsModule, LiveRegionModule]";
+
+/** @param {string} text */
+function wordsOf(text) {
+  return text.trim().split(/\s+/);
+}
+
+/**
+ * Replace a part of dockview. A part that a new version of dockview does not have is an error.
+ * @param {string} code @param {string} pattern @param {string} by
+ */
+function replacePart(code, pattern, by) {
+  const part = new RegExp(pattern, "m");
+  if (!part.test(code))
+    throw new Error(`dockview-core has no part ${pattern}: change the list in bundle.mjs.`);
+  return code.replace(part, by);
+}
+
+/** Return dockview's code without its unused modules and the bodies of its unused methods. @param {string} code */
+function withoutMethods(code) {
+  let left = replacePart(code, String.raw`^const AllModules = \[[^]*?\];`, `const AllModules = ${MODULES};`);
+  left = left.replaceAll("= defineModule(", "= /* @__PURE__ */ defineModule(");
+  for (const [name, methods] of Object.entries(UNUSED_METHODS))
+    for (const method of wordsOf(methods))
+      left = replacePart(
+        left,
+        String.raw`^(class ${name}\b(?:\n(?!\}$)|.)*?\n    ${method}\(.*\) \{)\n[^]*?^    \}$`,
+        "$1}",
+      );
+  return left;
+}
+
+/**
+ * Dockview without the rules and methods that the page does not use.
  * @type {import("esbuild").Plugin}
  */
 const withoutUnused = {
@@ -59,6 +123,9 @@ const withoutUnused = {
     onLoad({ filter: /dockview\.css$/ }, async ({ path: file }) => ({
       contents: (await readFile(file, "utf8")).replace(UNUSED, ""),
       loader: "css",
+    }));
+    onLoad({ filter: /dockview-core.*\.mjs$/ }, async ({ path: file }) => ({
+      contents: withoutMethods(await readFile(file, "utf8")),
     }));
   },
 };
@@ -159,6 +226,7 @@ const page = await bundle({
   entryPoints: [
     `${source}/app.js`,
     `${source}/page.css`,
+    `${source}/page/print.css`,
     `${source}/icon.svg`,
     ...panes.map((name) => `${source}/panes/${name}`),
   ],
@@ -197,7 +265,13 @@ const beside = await bundle({
 const offline = await bundle({
   ...options,
   stdin: {
-    contents: ["offline/recording.js", ...panes.map((name) => `panes/${name}`), "app.js", "page.css"]
+    contents: [
+      "offline/recording.js",
+      ...panes.map((name) => `panes/${name}`),
+      "app.js",
+      "page.css",
+      "page/print.css",
+    ]
       .map((name) => `import "./${name}";`)
       .join("\n"),
     resolveDir: source,

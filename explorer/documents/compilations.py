@@ -79,7 +79,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts.
 
     `queue_position` is the position of a waiting compilation in its queue, from 1 on. `waits_for` says what
-    keeps all workers from the job, or is "".
+    keeps all workers from the job, or is "". `running_seconds` says how long a running compilation has run.
     `output_code` has the kernels of a script that defines no kernel and calls a function returned by
     `torch.compile`. A result with the status "kernels_found" has nothing else: the program itself is not
     compiled.
@@ -92,6 +92,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     status: Status
     queue_position: int | None
     waits_for: str
+    running_seconds: float | None
     created: datetime
     milliseconds: float | None
     triton: str
@@ -133,6 +134,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
             status=record.status,
             queue_position=position,
             waits_for=waits_for,
+            running_seconds=record.running_seconds,
             created=record.created,
             milliseconds=result.done.milliseconds if result.done else None,
             triton=request.triton,

@@ -44,10 +44,12 @@ class Job:
         self.cancelled = threading.Event()
         self.log = EventLog()
         self._status: Status = "queued"
+        self._began_at: float | None = None
         self._over = threading.Event()
         self.followers = Followers()
 
     def begin(self) -> None:
+        self._began_at = time.monotonic()
         self._status = "running"
 
     def finish(self, done: Done | None) -> None:
@@ -63,7 +65,8 @@ class Job:
         entries = self.log.entries()
         last = entries[-1] if entries else None
         status = last.status if isinstance(last, Done) else self._status
-        return Record(self.id, self.request, self.created, status, entries, False, None, self.batch.read)
+        record = Record(self.id, self.request, self.created, status, entries, False, None, self.batch.read)
+        return record.running_since(self._began_at)
 
     def wait(self, check: Check) -> Record:
         while not self._over.wait(CHECK_SECONDS):

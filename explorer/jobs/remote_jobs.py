@@ -34,8 +34,8 @@ class RemoteJob:
         self.id = record.id
         self.log = EventLog()
         self.followers = followers
-        #: Whether the job is known to run, also before its first entry.
-        self.is_running = False
+        #: When the job was first known to run, also before its first entry.
+        self.began_at: float | None = None
         #: Whether its last follower here has canceled it.
         self.is_canceled = False
         self._copying = threading.Lock()
@@ -50,11 +50,12 @@ class RemoteJob:
         """Return the state of the job that this server knows."""
         entries = self.log.entries()
         last = entries[-1] if entries else None
-        status: Status = "running" if entries or self.is_running else "queued"
+        status: Status = "running" if entries or self.began_at else "queued"
         if isinstance(last, Done):
             status = last.status
         known = self._record
-        return Record(known.id, known.request, known.created, status, entries, False, None, known.read)
+        record = Record(known.id, known.request, known.created, status, entries, False, None, known.read)
+        return record.running_since(self.began_at)
 
     def follow(self, leases: Leases) -> bool:
         """Publish the entries that the owner has published since the last call. Return whether one exists.
@@ -66,7 +67,7 @@ class RemoteJob:
         """
         with self._copying:
             owner, entries = leases.published(self.id, self._owner, self._read)
-            self.is_running = owner is not None
+            self.began_at = None if owner is None else self.began_at or time.monotonic()
             if owner is not None and not self.log.is_closed:
                 if owner != self._owner:
                     self._owner, self._read = owner, 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -62,6 +63,14 @@ class Record:
     read: Callable[[Address], bytes]
     #: Yields the parts of a text; None: texts are read as a whole.
     stream: Callable[[Address], Iterator[bytes]] | None = None
+    #: How long the job has been running, None if it does not run.
+    running_seconds: float | None = None
+
+    def running_since(self, began_at: float | None) -> Record:
+        """Return the record of a job that has begun at a time of the monotonic clock of this process."""
+        if self.status != "running" or began_at is None:
+            return self
+        return replace(self, running_seconds=time.monotonic() - began_at)
 
     @property
     def is_finished(self) -> bool:

@@ -438,9 +438,13 @@ def test_what_is_being_compiled_survives_loading_the_page_again(
     before = result_id(page)
     set_source(page, own(f"{ENDLESS}\n{SCALE}"))
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    elapsed = page.locator("status-bar .elapsed")
+    expect(elapsed).to_have_text(re.compile(r"^[3-9] s$"))
     page.reload()
     expect(page.locator(".cm-content")).to_contain_text("while True:")
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    # The time goes on, too.
+    assert int(elapsed.inner_text().removesuffix(" s")) >= 3
     expect_stage(page, "TTGIR", "@scale(")
     # A link opens the view that it names.
     page.goto(f"/k/{before}")

@@ -6,8 +6,9 @@ import re
 import uuid
 
 import pytest
-from actions import COMPILE_TIMEOUT_MS, Visitor, compile_now, compiled
+from actions import COMPILE_TIMEOUT_MS, Visitor, compile_now, compiled, wait_for_result
 from playwright.sync_api import Page, expect
+from sources import TORCH_PROGRAM
 
 PROGRAM = """import torch
 
@@ -54,6 +55,18 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, progra
     )
     expect(page.get_by_role("tab", name="program.py")).to_be_visible()
     expect(message).to_have_count(0)
+
+
+def test_no_pane_says_that_a_program_failed(page: Page) -> None:
+    page.goto(f"/k/{compiled(page, TORCH_PROGRAM)}")
+    wait_for_result(page, "kernels_found")
+    for kind in page.request.get("/page.json").json()["panes"]:
+        name = kind["name"]
+        page.evaluate("pane => document.dispatchEvent(new CustomEvent('pane-open', {detail: pane}))", name)
+        pane = page.locator(f"pane-{name.replace('_', '-')}:visible").first
+        words = "compiler writes the kernels of this program" if name == "log" else "The program itself "
+        expect(pane).to_contain_text(words)
+        expect(pane).not_to_contain_text(re.compile("failed|stopped|try again", re.IGNORECASE))
 
 
 @pytest.mark.nightly

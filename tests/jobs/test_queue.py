@@ -149,6 +149,18 @@ def wait_until_running(desk, record):
         time.sleep(0.01)
 
 
+def test_a_running_job_says_how_long_it_runs(desk, endless_request):
+    record = desk.queue.submit(endless_request)
+    wait_until_running(desk, record)
+    before = desk.queue.find(record.id).running_seconds
+    after = desk.queue.find(record.id).running_seconds
+    assert 0 <= before < after
+    desk.queue.cancel(record.id)
+    for _ in desk.queue.follow(record.id):
+        pass
+    assert desk.queue.find(record.id).running_seconds is None
+
+
 def test_identical_requests_at_once_compile_once(desk, request_):
     records = []
     threads = [

@@ -65,7 +65,7 @@ def test_the_document_names_what_a_first_visit_asks_for(client: FlaskClient) -> 
 
 
 @pytest.mark.parametrize(
-    ("names", "most_bytes"), [(("theme.js",), 200_000), (("theme.js", "page.css"), 223_500)]
+    ("names", "most_bytes"), [(("theme.js",), 189_000), (("theme.js", "page.css"), 210_500)]
 )
 def test_what_a_first_visit_loads_is_small(names: tuple[str, ...], most_bytes: int) -> None:
     names = (*pages.first_load(), *map(pages.manifest().__getitem__, names))

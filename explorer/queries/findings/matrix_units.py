@@ -44,7 +44,8 @@ def _types(*, has_tf32: bool) -> str:
     small = "fp16, bf16 or fp8 operands"
     if not has_tf32:
         return small
-    return f'{small}, or fp32 with `input_precision="tf32"` if {_PRECISIONS["tf32"]} bits of mantissa are enough'
+    bits = _PRECISIONS["tf32"]
+    return f'{small}, or fp32 with `input_precision="tf32"` if its {bits} bits of mantissa are enough'
 
 
 def _changes(case: Case, line: int) -> Iterator[Change]:

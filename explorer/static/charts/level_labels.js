@@ -5,8 +5,8 @@
  * @import { Box } from "./plot_labels.js"
  */
 import { LabelRoom, textWidth } from "./plot_labels.js";
+import { textSize } from "./text_size.js";
 
-const FONT_PX = 11.5;
 const LINE_PX = 14;
 const INDENT_PX = 4;
 
@@ -55,5 +55,5 @@ export function placeLevels(lines, { left, right, bottom }, taken = [], widthOf 
 
 /** @param {string} words */
 function defaultWidth(words) {
-  return textWidth(words, FONT_PX);
+  return textWidth(words, textSize("small"));
 }

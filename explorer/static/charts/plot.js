@@ -16,6 +16,7 @@
  */
 import { make, toast } from "../core/dom.js";
 import { loadPlotly } from "./plot_library.js";
+import { textSize } from "./text_size.js";
 import { visible } from "../core/visible.js";
 
 /**
@@ -230,7 +231,11 @@ function themed(layout, colors, width, height) {
   };
   const axisOf = (/** @type {unknown} */ given) => {
     const own = /** @type {{title?: string}} */ (given ?? {});
-    return { ...axis, ...own, title: { text: own.title ?? "", standoff: 8, font: { size: 12 } } };
+    return {
+      ...axis,
+      ...own,
+      title: { text: own.title ?? "", standoff: 8, font: { size: textSize("text") } },
+    };
   };
   const looks = {
     width,
@@ -239,13 +244,13 @@ function themed(layout, colors, width, height) {
     paper_bgcolor: colors.panel,
     plot_bgcolor: colors.panel,
     colorway: colors.series,
-    font: { family, size: 12, color: colors.mute },
+    font: { family, size: textSize("text"), color: colors.mute },
     hovermode: "closest",
     hoverlabel: {
       bgcolor: colors.raise,
       bordercolor: colors.edge,
       align: "left",
-      font: { family, size: 12, color: colors.text },
+      font: { family, size: textSize("text"), color: colors.text },
     },
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)" },
   };

@@ -73,6 +73,25 @@ export function emptyPane(...words) {
   return html`<div class="empty">${words.map((each) => html`<p>${each}</p>`)}</div>`;
 }
 
+/** The values of a document about the shown result: its ID. @returns {[string] | null} null: it has no document yet, or never */
+export function finishedId() {
+  const { result } = store.state;
+  return result?.finished && !isProgram() ? [result.id] : null;
+}
+
+/**
+ * Say why a pane about a kernel is empty.
+ * @param {string} first the words without a result
+ * @param {string} [unfinished] the words until the compilation is finished
+ */
+export function whyEmpty(first, unfinished = "") {
+  if (isProgram()) return "The program itself is not compiled. Open its kernels to compile them.";
+  return store.state.result ? unfinished : first;
+}
+
+/** Whether the result is of a program with `torch.compile`, which has kernels and is not compiled itself. */
+const isProgram = () => store.state.result?.document.status === "kernels_found";
+
 /**
  * A document of the API that an element shows. When the element is drawn, the document is fetched if the values that it
  * depends on have changed. It is kept while the element is not in the page.

@@ -55,8 +55,8 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {Result | null} settled the finished result whose findings are requested: `result`, or while a source is
  *   typed an earlier one; null until a module has settled it, which is loaded with the first result
  * @property {Result | null} before the complete result of the same kernel that was settled before
- * @property {{id: string, count: number | null} | null} findingCount the number of findings of a result; null: it is
- *   computed
+ * @property {{id: string, words: string} | null} found the number of findings of a result, in words;
+ *   null: no result is checked
  * @property {Problem | null} problem the server's last refusal
  * @property {boolean} edited the draft differs from the request of `result`
  * @property {Set<number>} linked the known source lines of the operations of `result`
@@ -123,7 +123,7 @@ const state = {
   liveFailure: null,
   settled: null,
   before: null,
-  findingCount: null,
+  found: null,
   problem: null,
   edited: false,
   linked: new Set(),

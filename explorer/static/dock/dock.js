@@ -36,7 +36,7 @@ export class Dock {
     this.contents = new Map();
     /** @type {DockviewApi} */
     this.api = createDockview(element, {
-      theme: { name: "explorer", className: "dock", gap: 1 },
+      theme: { name: "explorer", className: "dock", gap: 1, tabAnimation: "default" },
       disableFloatingGroups: true,
       scrollbars: "native",
       nonce: document.querySelector("meta[name=csp-nonce]")?.getAttribute("content") ?? "",
@@ -71,10 +71,13 @@ export class Dock {
   /** The layout before the window became too narrow for two groups. @type {Layout | null} */
   wide = null;
 
-  /** Replace everything that is open. @param {Layout | null} layout null: the arrangement of a first visit */
+  /**
+   * Arrange everything anew. A pane that stays open keeps what it shows and does, such as a search.
+   * @param {Layout | null} layout null: the arrangement of a first visit
+   */
   show(layout) {
     let wanted = known(layout) ?? LOWERING.layout;
-    this.wide = narrow.matches ? wanted : null;
+    this.wide = narrow.matches ? structuredClone(wanted) : null;
     if (narrow.matches) {
       const groups = groupsOf(wanted);
       wanted = {
@@ -84,13 +87,18 @@ export class Dock {
       };
     }
     this.silent = true;
-    this.contents.clear();
     // Dockview measures its element with the next frame: until then, the borders would be misplaced.
     const { clientWidth, clientHeight } = this.element;
     this.api.layout(clientWidth, clientHeight);
-    this.api.fromJSON(this.toDockview(wanted));
+    this.api.fromJSON(this.toDockview(wanted), { reuseExistingPanels: true });
     this.silent = false;
     this.updateVisible();
+  }
+
+  /** A pane has another state. @param {string} before the address of the pane @param {string} after */
+  readdress(before, after) {
+    const group = this.wide && groupsOf(this.wide).find(({ panes }) => panes.includes(before));
+    if (group) group.panes[group.panes.indexOf(before)] = after;
   }
 
   /** Arrange the panes as a preset does. @param {import("./presets.js").Preset} preset */
@@ -274,6 +282,7 @@ export class Dock {
   toDockview(layout) {
     /** @type {SerializedDockview["panels"]} */
     const panels = {};
+    const open = new Map(this.api.panels.map((panel) => [addressOf(panelParams(panel)), panel.id]));
     const size = 1000;
     let groupCount = 0;
     let activeGroup = "";
@@ -289,7 +298,8 @@ export class Dock {
       }
       const views = node.panes.map((address) => {
         const { name, state } = parse(address);
-        const id = this.freshId();
+        const id = open.get(address) ?? this.freshId();
+        open.delete(address);
         panels[id] = {
           id,
           contentComponent: "pane",

@@ -6,7 +6,7 @@
  */
 import { make, setText } from "../core/dom.js";
 import { hueClass, shownStage } from "../core/stages.js";
-import { kindOf, titleOf } from "./pane_address.js";
+import { addressOf, kindOf, titleOf } from "./pane_address.js";
 import { isUse } from "./preview.js";
 
 const PREVIEW = "Preview: the next pane replaces it; a double click keeps it";
@@ -99,7 +99,9 @@ export class PaneContent {
   /** @param {string} state */
   setState(state) {
     if (!this.params || this.params.state === state) return;
+    const before = addressOf(this.params);
     this.params.state = state;
+    this.dock.readdress(before, addressOf(this.params));
     this.panelApi?.updateParameters({ state });
     this.panelApi?.setTitle(titleOf(this.params.name, state));
     if (this.pane && this.pane.paneState !== state) this.pane.paneState = state;

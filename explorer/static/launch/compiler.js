@@ -8,7 +8,8 @@
  * A live compilation follows from typing. It becomes the result at its end, if it is complete; the stage panes
  * show its stages earlier, as they arrive. If it fails, the previous result stays.
  *
- * @import { CompilationDocument, Draft, Progress, StageRow, PassRow } from "../core/types.js"
+ * @import { CompilationDocument, Draft, InspectionDocument, Progress, StageRow, PassRow } from "../core/types.js"
+ * @import { Sources } from "../core/source_files.js"
  */
 import { ApiError, api, isAbort } from "../core/api.js";
 import { IN_PLACE } from "../core/selection.js";
@@ -34,6 +35,8 @@ const REPLACED = new DOMException("A live compilation takes its place.", "AbortE
 let current = null;
 /** @type {AbortController | null} */
 let inspecting = null;
+/** The sources whose kernels were found last. @type {Sources | null} */
+let inspected = null;
 /** Settled when the server has answered the last submission: submissions must not overtake each other. */
 let submitted = Promise.resolve();
 /** The last result on screen that came to its end, and the last complete one. @type {Result | null} */
@@ -94,7 +97,7 @@ export async function compile({ isLive = false } = {}) {
       isTyping: isLive && run !== null,
       edited: false,
       problem: null,
-      ...(same.finished ? { inspection: inspectionOf(same.document) } : {}),
+      ...(same.finished ? foundIn(draft, inspectionOf(same.document)) : {}),
     });
     return;
   }
@@ -186,7 +189,7 @@ export async function open(id, edited) {
     const document = await api.compilation(id);
     if (stop.signal.aborted) return;
     const draft = draftOf(document);
-    if (!edited.aborted) store.update({ draft, inspection: inspectionOf(document) });
+    if (!edited.aborted) store.update({ draft, ...foundIn(draft, inspectionOf(document)) });
     await follow(id, draft, stop, { known: document });
   } catch (error) {
     report(error, stop);
@@ -236,7 +239,7 @@ export async function inspect() {
       inspection.kernels.length > 0 && inspection.kernels.every(({ name }) => name !== draft.kernel);
     // A kernel that was chosen and then renamed leaves the choice open again.
     store.update({
-      inspection,
+      ...foundIn(asked, inspection),
       ...(draft.kernel && isGone ? { draft: { ...draft, kernel: null, launch: null, config: null } } : {}),
     });
   } catch (error) {
@@ -380,12 +383,13 @@ function finish(result) {
     return;
   }
   if (store.state.result !== result) withdraw();
-  const isCurrent = sameSources(store.state.draft, result.document.request);
+  const { request } = result.document;
+  const isCurrent = sameSources(store.state.draft, request);
   store.update({
     run: null,
     isTyping: false,
     earlier: outcome === "complete" ? null : lastComplete,
-    ...(isCurrent ? { inspection } : {}),
+    ...(isCurrent ? foundIn(request, inspection) : {}),
     ...show(result),
   });
   if (outcome === "failed")
@@ -442,6 +446,20 @@ export function showFailure() {
 function inspectionOf({ kernels, launches, assumed, output_code, source_files, logs }) {
   // The compilation's own problems are shown with it.
   return { kernels, launches, assumed, output_code, source_files, diagnostics: [], logs };
+}
+
+/**
+ * Return the change of the state by an inspection. A job that ended before it found the kernels of its sources, such as
+ * at its time limit, takes nothing away that is known of them.
+ * @param {Sources} sources @param {InspectionDocument} inspection
+ * @returns {{inspection?: InspectionDocument}}
+ */
+function foundIn(sources, inspection) {
+  const hasFound = inspection.kernels.length > 0 || inspection.output_code !== null;
+  const isKnown = store.state.inspection !== null && inspected !== null && sameSources(inspected, sources);
+  if (!hasFound && isKnown) return {};
+  inspected = hasFound ? sources : null;
+  return { inspection };
 }
 
 /** @param {unknown} error @param {AbortController} stop */

@@ -16,7 +16,7 @@ import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
 
 class StatusBar extends HTMLElement {
-  /** When this page has first seen each compilation run. @type {WeakMap<Result, number>} */
+  /** When each compilation began to run, by the clock of this page. @type {WeakMap<Result, number>} */
   #began = new WeakMap();
   #timer = 0;
 
@@ -36,7 +36,7 @@ class StatusBar extends HTMLElement {
         "problem",
         "failure",
         "liveFailure",
-        "findingCount",
+        "found",
         "edited",
       ],
       () => this.draw(),
@@ -88,15 +88,9 @@ class StatusBar extends HTMLElement {
         ? html`<span class="onward"><button type="button" class="link" @click=${runIt}>Run it</button>${opener("roofline", "Roofline")}</span>`
         : nothing;
     const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
-    const { findingCount } = store.state;
+    const { found: known } = store.state;
     const found =
-      findingCount && !failure && findingCount.id === result?.id
-        ? opener(
-            "findings",
-            findingCount.count === null ? "checking …" : plural(findingCount.count, "finding"),
-            "figure",
-          )
-        : nothing;
+      known && !failure && known.id === result?.id ? opener("findings", known.words, "figure") : nothing;
     const explained = latest && !run && !sending && !problem && !typed;
     const whole = outcome === "complete" ? "passes" : "log";
     const seconds = run?.result.document.status === "running" ? this.#secondsOf(run.result) : 0;
@@ -113,7 +107,8 @@ class StatusBar extends HTMLElement {
 
   /** The whole seconds for which a compilation runs. They are drawn again. @param {Result} result */
   #secondsOf(result) {
-    const began = this.#began.get(result) ?? performance.now();
+    const before = 1000 * (result.document.running_seconds ?? 0);
+    const began = this.#began.get(result) ?? performance.now() - before;
     this.#began.set(result, began);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.draw(), 1000);

@@ -7,9 +7,8 @@
  */
 import { api } from "../core/api.js";
 import { grouped, plural } from "../core/format.js";
-import { Loaded, Pane } from "../core/pane.js";
+import { finishedId, Loaded, Pane, whyEmpty } from "../core/pane.js";
 import { hover, pin, putCursor } from "../core/selection.js";
-import { store } from "../core/store.js";
 import { html, nothing, prose, styles } from "../core/template.js";
 import { groupsOf, inWindow, isUsed, linesOf } from "./barrier_phases/rows.js";
 
@@ -24,11 +23,7 @@ class BarrierPhasesPane extends Pane {
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "pinned"]);
   static properties = { cell: { state: true } };
 
-  phases = new Loaded(
-    this,
-    () => (store.state.result?.finished ? [store.state.result.id] : null),
-    (id) => api.analysis(id, "barrier_phases"),
-  );
+  phases = new Loaded(this, finishedId, (id) => api.analysis(id, "barrier_phases"));
 
   constructor() {
     super();
@@ -44,9 +39,10 @@ class BarrierPhasesPane extends Pane {
   /** @override */
   render() {
     return this.phases.render({
-      empty: store.state.result
-        ? "The phases are computed when the compilation is complete."
-        : "Compile a kernel to see the phases of its mbarriers.",
+      empty: whyEmpty(
+        "Compile a kernel to see the phases of its mbarriers.",
+        "The phases are computed when the compilation is complete.",
+      ),
       waiting: "The phases are being computed.",
       ready: (document) => this.content(document),
       failed: ({ detail }) => words(detail),

@@ -8,10 +8,9 @@
 import { api } from "../core/api.js";
 import { duration, grouped } from "../core/format.js";
 import { lineText } from "../core/line_words.js";
-import { Loaded, Pane } from "../core/pane.js";
+import { finishedId, Loaded, Pane, whyEmpty } from "../core/pane.js";
 import { pin, putCursor } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
-import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 import { marked } from "../glossary/marks.js";
 
@@ -21,18 +20,15 @@ import { marked } from "../glossary/marks.js";
 const FIRST_ROWS = 12;
 
 class CompileTimePane extends Pane {
-  answer = new Loaded(
-    this,
-    () => (store.state.result?.finished ? [store.state.result.id] : null),
-    (id) => api.analysis(id, "compile_time"),
-  );
+  answer = new Loaded(this, finishedId, (id) => api.analysis(id, "compile_time"));
 
   /** @override */
   render() {
     return this.answer.render({
-      empty: store.state.result
-        ? "The compile time is known when the compilation is finished."
-        : "Compile a kernel to see what its compilation takes the time for.",
+      empty: whyEmpty(
+        "Compile a kernel to see what its compilation takes the time for.",
+        "The compile time is known when the compilation is finished.",
+      ),
       waiting: "The compile time is being computed.",
       ready: (answer) => html`<div class="compile-time">
         ${this.cause(answer)} ${this.steps(answer)} ${this.passes(answer)} ${this.lines(answer)}

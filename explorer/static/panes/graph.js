@@ -14,7 +14,7 @@ import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
 import { languageFacts } from "../core/languages.js";
 import { loadLater } from "../core/modules.js";
-import { follow, Loaded } from "../core/pane.js";
+import { follow, Loaded, whyEmpty } from "../core/pane.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { hueClass } from "../core/stages.js";
 import { store } from "../core/store.js";
@@ -272,13 +272,11 @@ class GraphPane extends PicturePane {
   message() {
     const { result } = store.state;
     const { choice } = this;
-    if (!result) return message("Compile a kernel to see its graphs here.");
-    if (!choice.stage) {
-      return message(
-        result.finished
-          ? "This compilation has no graphs: it stopped before its first stage with a graph."
-          : "The graphs appear here as soon as the compilation has reached their stages.",
-      );
+    if (!result || !choice.stage) {
+      const unfinished = result?.finished
+        ? "This compilation has no graphs: it stopped before its first stage with a graph."
+        : "The graphs appear here as soon as the compilation has reached their stages.";
+      return message(whyEmpty("Compile a kernel to see its graphs here.", unfinished));
     }
     return this.graph.render({
       waiting: () =>

@@ -12,7 +12,7 @@
 import { api } from "../core/api.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
-import { Loaded } from "../core/pane.js";
+import { finishedId, Loaded, whyEmpty } from "../core/pane.js";
 import "./layouts/access_motion.js";
 import { banksPicture } from "./layouts/banks.js";
 import { findGroup, groupsOf, shapeText } from "./layouts/document.js";
@@ -71,8 +71,8 @@ class LayoutsPane extends PicturePane {
   layouts = new Loaded(
     this,
     () => {
-      const { result } = store.state;
-      return result?.finished ? /** @type {const} */ ([result.id, this.view.pass]) : null;
+      const [id] = finishedId() ?? [];
+      return id ? /** @type {const} */ ([id, this.view.pass]) : null;
     },
     async (id, pass) => {
       const document = await api.layouts(id, pass);
@@ -123,9 +123,10 @@ class LayoutsPane extends PicturePane {
   /** @override */
   render() {
     return this.layouts.render({
-      empty: store.state.result
-        ? "The layouts are read when the compilation is complete."
-        : "Compile a kernel to see how its tensors lie in registers and memory.",
+      empty: whyEmpty(
+        "Compile a kernel to see how its tensors lie in registers and memory.",
+        "The layouts are read when the compilation is complete.",
+      ),
       waiting: "The compiler is asked for the layouts, after the jobs that wait before.",
       ready: (answer) => this.body(answer),
       failed: ({ title, detail }) => this.failure(detail || title),

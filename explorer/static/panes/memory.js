@@ -10,7 +10,7 @@
  */
 import { api } from "../core/api.js";
 import { ElementSize } from "../core/element_size.js";
-import { Loaded } from "../core/pane.js";
+import { finishedId, Loaded, whyEmpty } from "../core/pane.js";
 import { hover, pin } from "../core/selection.js";
 import { distinctLines } from "../core/source_lines.js";
 import { store } from "../core/store.js";
@@ -47,11 +47,7 @@ class MemoryPane extends PicturePane {
 
   size = new ElementSize(this);
 
-  allocation = new Loaded(
-    this,
-    () => (store.state.result?.finished ? [store.state.result.id] : null),
-    (id) => api.analysis(id, "allocation"),
-  );
+  allocation = new Loaded(this, finishedId, (id) => api.analysis(id, "allocation"));
 
   /** The same kernel compiled with fewer stages. */
   fewerStages = new Loaded(
@@ -71,7 +67,7 @@ class MemoryPane extends PicturePane {
   /** @override */
   render() {
     return this.allocation.render({
-      empty: store.state.result ? WAITING : "Compile a kernel to see where its buffers lie in shared memory.",
+      empty: whyEmpty("Compile a kernel to see where its buffers lie in shared memory.", WAITING),
       waiting: WAITING,
       ready: (memory) => this.memory(memory),
     });

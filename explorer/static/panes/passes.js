@@ -19,7 +19,7 @@ import { explanations } from "../core/explanations.js";
 import "../lessons/lesson_link.js";
 import { duration, literal, plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
-import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { emptyPane, Loaded, Pane, whyEmpty } from "../core/pane.js";
 import { paneInUse } from "../core/pane_in_use.js";
 import { passesWithLayouts } from "../core/snapshots.js";
 import { hueClass } from "../core/stages.js";
@@ -137,13 +137,11 @@ export class PassesPane extends Pane {
   /** @override */
   render() {
     const { result } = store.state;
-    if (!result) return emptyPane("Compile a kernel to see what each pass does to it.");
-    if (result.document.passes.length === 0) {
-      return emptyPane(
-        result.finished
-          ? "This compilation has no recorded passes."
-          : "The passes appear here as soon as the compiler has run them.",
-      );
+    if (!result?.document.passes.length) {
+      const unfinished = result?.finished
+        ? "This compilation has no recorded passes."
+        : "The passes appear here as soon as the compiler has run them.";
+      return emptyPane(whyEmpty("Compile a kernel to see what each pass does to it.", unfinished));
     }
     return html`<div class="pass-body" @keydown=${this.leave}>
       <div class="pass-side">

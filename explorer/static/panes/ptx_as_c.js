@@ -13,6 +13,7 @@ import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 import { piecesOf } from "../text/line_pieces.js";
 import { TextPane } from "../text/text_pane.js";
+import { whyMissing } from "./stage/missing.js";
 
 const STAGE = "ptx";
 const SAID =
@@ -44,7 +45,7 @@ class PtxAsCPane extends TextPane {
   render() {
     const { result } = store.state;
     if (result?.finished && !result.stage(STAGE)) {
-      return emptyPane("No PTX: the compilation failed before it, or the target is not one of NVIDIA.");
+      return emptyPane(whyMissing(STAGE));
     }
     return this.translation.render({
       empty: result ? WAITING : "Compile a kernel for an NVIDIA target to read its PTX as C.",

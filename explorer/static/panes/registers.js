@@ -14,7 +14,7 @@ import { register } from "../core/commands.js";
 import { ElementSize } from "../core/element_size.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
-import { Loaded } from "../core/pane.js";
+import { finishedId, Loaded, whyEmpty } from "../core/pane.js";
 import { paneInUse } from "../core/pane_in_use.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { distinctLines } from "../core/source_lines.js";
@@ -52,10 +52,8 @@ class RegistersPane extends PicturePane {
 
   size = new ElementSize(this);
 
-  parts = new Loaded(
-    this,
-    () => (store.state.result?.finished ? [store.state.result.id] : null),
-    (id) => Promise.all([load(id, "registers", machinePlot), load(id, "tensor_registers", tensorPlot)]),
+  parts = new Loaded(this, finishedId, (id) =>
+    Promise.all([load(id, "registers", machinePlot), load(id, "tensor_registers", tensorPlot)]),
   );
 
   constructor() {
@@ -71,9 +69,7 @@ class RegistersPane extends PicturePane {
   /** @override */
   render() {
     return this.parts.render({
-      empty: store.state.result
-        ? WAITING
-        : "Compile a kernel to see which registers are alive along its machine code.",
+      empty: whyEmpty("Compile a kernel to see which registers are alive along its machine code.", WAITING),
       waiting: WAITING,
       ready: ([machine, tensors]) =>
         html`<div class="registers">${this.machine(machine)} ${this.tensors(tensors)}</div>`,

@@ -4,7 +4,7 @@
  * @import { OccupancyDocument, Resources } from "../core/types.js"
  */
 import { api } from "../core/api.js";
-import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { emptyPane, Loaded, Pane, whyEmpty } from "../core/pane.js";
 import { FACTS, titleOfFact } from "../core/resource_facts.js";
 import { store } from "../core/store.js";
 import { html, nothing, styles } from "../core/template.js";
@@ -32,9 +32,12 @@ class ResourcesPane extends Pane {
     const { result } = store.state;
     const resources = result?.document.resources;
     if (!resources) {
-      if (!result) return emptyPane("Compile a kernel to see its registers, shared memory and occupancy.");
-      if (!result.finished) return emptyPane("The binary is not compiled yet.");
-      return emptyPane("The compilation stopped before there was a binary.");
+      const unfinished = result?.finished
+        ? "The compilation stopped before there was a binary."
+        : "The binary is not compiled yet.";
+      return emptyPane(
+        whyEmpty("Compile a kernel to see its registers, shared memory and occupancy.", unfinished),
+      );
     }
     return html`<div class="resources">
       ${resources.occupancy === null ? nothing : occupancyCard(resources.occupancy, resources.limiter)}

@@ -11,7 +11,7 @@ import { sourceTexts } from "../core/source_files.js";
 import { ApiError, api } from "../core/api.js";
 import { register } from "../core/commands.js";
 import { canCompile } from "../core/host.js";
-import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { emptyPane, finishedId, Loaded, Pane, whyEmpty } from "../core/pane.js";
 import { paneInUse } from "../core/pane_in_use.js";
 import { putCursor, show } from "../core/selection.js";
 import { store } from "../core/store.js";
@@ -167,11 +167,12 @@ class RooflinePane extends Pane {
   /** @override */
   render() {
     const { result, runs: known } = store.state;
-    if (!result?.finished)
+    if (!result || !finishedId())
       return emptyPane(
-        result
-          ? "Measurements can be shown when the compilation is complete."
-          : "Compile a kernel to see how far it is from the limits of the GPU.",
+        whyEmpty(
+          "Compile a kernel to see how far it is from the limits of the GPU.",
+          "Measurements can be shown when the compilation is complete.",
+        ),
       );
     const { runs, shown, wanted } = this;
     if (!runs)

@@ -10,7 +10,7 @@
 import { sourceTexts } from "../core/source_files.js";
 import { ApiError } from "../core/api.js";
 import { canCompile, isFile } from "../core/host.js";
-import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { emptyPane, Loaded, Pane, whyEmpty } from "../core/pane.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 import { whyNotRun } from "../launch/state.js";
@@ -152,8 +152,8 @@ class RunPane extends Pane {
   /** @override */
   render() {
     const { result, runUnderWay, startingRun, runProblem, runForm } = store.state;
-    if (!result || !this.subject)
-      return emptyPane(result ? "The kernel can be run when it is compiled." : EMPTY);
+    const why = whyEmpty(EMPTY, this.subject ? "" : "The kernel can be run when it is compiled.");
+    if (!result || why) return emptyPane(why);
     const { shown, runs } = this;
     const canRun = canCompile && !whyNotRun(result.document);
     const devices = runs?.devices ?? null;

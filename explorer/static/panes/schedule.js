@@ -8,7 +8,7 @@
 import { api } from "../core/api.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
-import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { emptyPane, finishedId, Loaded, Pane, whyEmpty } from "../core/pane.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, live, nothing, prose, styles } from "../core/template.js";
@@ -25,11 +25,7 @@ class SchedulePane extends Pane {
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "pinned"]);
   static properties = { stage: { state: true } };
 
-  schedule = new Loaded(
-    this,
-    () => (store.state.result?.finished ? [store.state.result.id] : null),
-    (id) => api.analysis(id, "schedule"),
-  );
+  schedule = new Loaded(this, finishedId, (id) => api.analysis(id, "schedule"));
   /** The lines of the operations, which a second compilation tells. */
   lines = new Loaded(
     this,
@@ -66,9 +62,8 @@ class SchedulePane extends Pane {
 
   /** @override */
   render() {
-    const { result } = store.state;
     return this.schedule.render({
-      empty: result ? WAITING : "Compile a kernel to see how its loops are pipelined.",
+      empty: whyEmpty("Compile a kernel to see how its loops are pipelined.", WAITING),
       waiting: WAITING,
       ready: (document) =>
         document.loops.length ? this.content(document) : emptyPane("The kernel has no loop."),

@@ -3,6 +3,7 @@
  *
  * @import { PictureSubject } from "./picture_pane.js"
  */
+import { textSize } from "../charts/text_size.js";
 import { shapesOf } from "./html_shapes.js";
 import { plainColor } from "./plain_color.js";
 import { styledCopy } from "./styled_copy.js";
@@ -30,7 +31,7 @@ export function pictureOf(pane, title, parts) {
     y: MARGIN_PX + 12,
     fill: plainColor(style.color)?.color,
     "font-family": style.fontFamily.replaceAll('"', "'"),
-    "font-size": 13,
+    "font-size": textSize("text"),
     "font-weight": 600,
   };
   const groups = parts.flatMap((part) => {

@@ -11,8 +11,10 @@ const asked = [];
 let isRefused = false;
 mock.method(globalThis, "fetch", async (/** @type {string} */ url) => {
   asked.push(/compilations\/(\w+)\/findings/.exec(url)?.[1] ?? url);
-  return Response.json({ findings: [], checked: [] }, { status: isRefused ? 400 : 200 });
+  return Response.json(answer, { status: isRefused ? 400 : 200 });
 });
+/** What the server answers. @type {{findings: {}[], checked: {reason: string}[]}} */
+let answer = { findings: [], checked: [] };
 startSettling();
 
 /** @param {string} id @param {{isLive?: boolean, status?: string}} [how] */
@@ -35,16 +37,16 @@ test("a result that was opened is asked for its findings at once", () => {
   assert.deepEqual(asked, ["opened"]);
 });
 
-test("the number of findings is being computed, then known, or never known", async () => {
+test("the findings are being computed, then known, or never known", async () => {
   show("checked");
-  assert.deepEqual(store.state.findingCount, { id: "checked", count: null });
+  assert.deepEqual(store.state.found, { id: "checked", words: "checking …" });
   await new Promise(setImmediate);
-  assert.deepEqual(store.state.findingCount, { id: "checked", count: 0 });
+  assert.deepEqual(store.state.found, { id: "checked", words: "no findings" });
   isRefused = true;
   show("refused");
-  assert.deepEqual(store.state.findingCount, { id: "refused", count: null });
+  assert.deepEqual(store.state.found, { id: "refused", words: "checking …" });
   await new Promise(setImmediate);
-  assert.equal(store.state.findingCount, null);
+  assert.equal(store.state.found, null);
   isRefused = false;
 });
 
@@ -84,4 +86,22 @@ test("a live result that is requested by a button does not wait any longer", () 
 test("a failed compilation has no findings to count", () => {
   show("failed", { status: "failed" });
   assert.deepEqual(asked, []);
+});
+
+test("the words about findings say how many checks were not possible", async () => {
+  const words = async (
+    /** @type {string} */ id,
+    /** @type {number} */ findings,
+    /** @type {number} */ left,
+  ) => {
+    const checked = ["a", "b", "c"].map((_, index) => ({ reason: index < left ? "No TTGIR." : "" }));
+    answer = { findings: Array(findings).fill({}), checked };
+    show(id);
+    await new Promise((resolve) => setImmediate(resolve));
+    return store.state.found?.id === id ? store.state.found.words : null;
+  };
+  assert.equal(await words("whole", 0, 0), "no findings");
+  assert.equal(await words("pasted", 0, 2), "no findings, 2 of 3 not checked");
+  assert.equal(await words("found", 1, 0), "1 finding");
+  assert.equal(await words("part", 2, 1), "2 findings, 1 of 3 not checked");
 });

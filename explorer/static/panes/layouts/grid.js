@@ -5,6 +5,7 @@
  *
  * @import { Context } from "../../picture/svg_context.js"
  */
+import { textSize } from "../../charts/text_size.js";
 import { make, setText } from "../../core/dom.js";
 import { packedOf } from "./colors.js";
 
@@ -301,7 +302,7 @@ export class Grid {
   drawLabels(context, color, litColor, font, first, last) {
     const { picture, scale } = this;
     if (!picture) return;
-    context.font = `${Math.min(12, scale / 3.4)}px ${font}`;
+    context.font = `${Math.min(textSize("text"), scale / 3.4)}px ${font}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (let row = first.row; row < last.row; row += 1) {
@@ -324,7 +325,7 @@ export class Grid {
     const { picture, scale } = this;
     if (!picture) return;
     context.fillStyle = color;
-    context.font = `11px ${font}`;
+    context.font = `${textSize("small")}px ${font}`;
     context.textBaseline = "middle";
     context.textAlign = "left";
     context.fillText(`${picture.rowTitle} ↓   ${picture.columnTitle} →${note}`, 4, 9);

@@ -9,6 +9,7 @@
  */
 import { plain } from "../../charts/plot.js";
 import { LabelRoom, textWidth } from "../../charts/plot_labels.js";
+import { textSize } from "../../charts/text_size.js";
 import { large } from "../../core/numbers.js";
 
 /**
@@ -26,8 +27,6 @@ import { large } from "../../core/numbers.js";
  * `.roofline-roofs` in roofline.css.
  */
 const NARROW_PX = 480;
-const DOT_FONT_PX = 11.5;
-const ROOF_FONT_PX = 11;
 const LINE_PX = 14;
 /** How far the middle of a title is from its line. */
 const OFFSET_PX = 9;
@@ -117,7 +116,7 @@ class Scale {
 function dotLabel(room, scale, dot, spot, largest, colors) {
   if (!spot?.titled.length) return [];
   const text = spot.titled.map(({ title }) => title).join(", ");
-  const width = textWidth(text, DOT_FONT_PX);
+  const width = textWidth(text, textSize("small"));
   const anchor = scale.at(dot);
   const [left, right] = [room.frame.x + width / 2, room.frame.x + room.frame.width - width / 2];
   const above = largest / 2 + 3 + LINE_PX / 2;
@@ -144,7 +143,7 @@ function dotLabel(room, scale, dot, spot, largest, colors) {
     anchor,
     dot.intensity,
     dot.rate ?? 1,
-    DOT_FONT_PX,
+    textSize("small"),
     colors.text,
     colors,
   );
@@ -169,7 +168,7 @@ function untimedGroups(dots) {
  */
 function untimedLabel(room, scale, group, { range, margin }, colors) {
   const text = group.map(({ title }) => title).join(", ");
-  const width = textWidth(text, ROOF_FONT_PX);
+  const width = textWidth(text, textSize("small"));
   const intensity = group[0]?.intensity ?? 1;
   const anchor = { x: scale.x(intensity), y: margin.t };
   const places = [0, 1, 2, 3, 4, 5].flatMap((row) =>
@@ -188,7 +187,7 @@ function untimedLabel(room, scale, group, { range, margin }, colors) {
     anchor,
     intensity,
     10 ** range.y[1],
-    ROOF_FONT_PX,
+    textSize("small"),
     colors.text,
     colors,
   );
@@ -228,7 +227,7 @@ function roofLabel(room, scale, { roof, x, y }, roofs, isNarrow, unit, colors) {
     y: foot.y + along * Math.sin(angle) + aside * Math.cos(angle),
   });
   const places = texts.flatMap((text, shorter) => {
-    const width = textWidth(text, ROOF_FONT_PX);
+    const width = textWidth(text, textSize("small"));
     if (width > length) return [];
     return Array.from({ length: PLACES_ALONG }, (_, step) => step / (PLACES_ALONG - 1)).flatMap(
       (share, step) =>
@@ -252,7 +251,7 @@ function roofLabel(room, scale, { roof, x, y }, roofs, isNarrow, unit, colors) {
   const share = found.along / length;
   const on = (/** @type {number[]} */ values) =>
     10 ** (Math.log10(values[0] ?? 1) * (1 - share) + Math.log10(values.at(-1) ?? 1) * share);
-  return annotation(found, beside(found.along, 0), on(x), on(y), ROOF_FONT_PX, colors.mute, colors);
+  return annotation(found, beside(found.along, 0), on(x), on(y), textSize("small"), colors.mute, colors);
 }
 
 /**

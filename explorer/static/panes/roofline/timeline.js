@@ -8,6 +8,7 @@
  * @import { Lane, ScopeSum } from "./lanes.js"
  */
 import { render } from "lit";
+import { textSize } from "../../charts/text_size.js";
 import { make, setText } from "../../core/dom.js";
 import { plural } from "../../core/format.js";
 import { percent, time } from "../../core/numbers.js";
@@ -345,7 +346,7 @@ class TimelineView extends HTMLElement {
     const scale = this.plotWidth / (to - from);
     context.fillStyle = look.line;
     context.fillRect(0, top + lane.depths * ROW_PX + 1, NAMES_PX + this.plotWidth, 1);
-    context.font = `11px ${look.font}`;
+    context.font = `${textSize("small")}px ${look.font}`;
     context.textBaseline = "middle";
     context.fillStyle = look.mute;
     context.fillText(`block ${lane.block} · w${lane.warp}`, 4, top + ROW_PX / 2);

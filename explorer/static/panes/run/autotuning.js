@@ -10,6 +10,7 @@ import { literal } from "../../core/format.js";
 import { canCompile } from "../../core/host.js";
 import { draftWithConfig } from "../../launch/config_variants.js";
 import { plain } from "../../charts/plot.js";
+import { textSize } from "../../charts/text_size.js";
 import { store } from "../../core/store.js";
 import { digits, time } from "../../core/numbers.js";
 import { heads, scrolled } from "../../core/scroller.js";
@@ -68,7 +69,7 @@ export function autotuningSection({ configs, best }, id) {
         showlegend: false,
         bargap: 0.3,
         xaxis: { title: "µs", rangemode: "tozero" },
-        yaxis: { type: "category", autorange: "reversed", dtick: 1, tickfont: { size: 11 } },
+        yaxis: { type: "category", autorange: "reversed", dtick: 1, tickfont: { size: textSize("small") } },
       },
     }),
     table: {
