@@ -170,6 +170,11 @@ class _Text:
     def _counted(self) -> dict[int, int]:
         return {shown: place for place, shown in enumerate(self._shown, 1)}
 
+    @property
+    def count(self) -> int:
+        """The number of counted lines."""
+        return len(self._shown)
+
     def shown(self, line: int) -> int:
         """Return the shown line of a counted line."""
         return self._shown[line - 1]
@@ -363,7 +368,10 @@ def _operations_of(
         raise InvalidRequest(f"The stage {stage} has no line {line}.")
     index = _pass_of(modules, _LAST_STAGE)
     if not lines[line - 1]:
-        raise NotAnswerable("Unknown: the line information of this line leads to no operation of TTGIR.")
+        raise NotAnswerable(
+            "Unknown: the line information of this line leads to no operation of TTGIR. LLVM gives an "
+            "instruction no line if it has moved it to another block, or merged it with another instruction."
+        )
     return index, list(lines[line - 1])
 
 
@@ -390,6 +398,25 @@ def follow_operations(subject: Subject, index: int, lines: Iterable[int], later:
             )
         )
     return found
+
+
+def operations_without_instructions(subject: Subject, stage: str) -> list[tuple[int, str]]:
+    """Return the lines of TTGIR, with names, of the operations that no line of a later stage comes from.
+
+    Raises:
+        NotAnswerable: the modules or the stages of the two compilations differ.
+    """
+    recording = _recording(subject)
+    modules = _Modules(subject.record, recording)
+    text, second = modules.text(_pass_of(modules, _LAST_STAGE)), recording.stages[stage]
+    if not text.is_known or _differing_lines(subject.record, stage, second):
+        raise NotAnswerable(f"The second compilation has another {second.title}.")
+    with_instructions = {line for origins in second.origins for line in origins}
+    return [
+        (text.shown(line), text.module.operation(line))
+        for line in range(1, text.count + 1)
+        if line not in with_instructions and text.module.operation(line)
+    ]
 
 
 def origins_of_lines(subject: Subject, stage: str) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from explorer.analysis.assembly.attribution import contradiction
+from explorer.analysis.assembly.attribution import contradiction, is_access_of
 from explorer.analysis.assembly.barriers import STAGES_OF_INSTRUCTIONS, is_barrier
 from explorer.analysis.mlir.operations import operation_name
 from explorer.errors import NotAnswerable
@@ -23,7 +23,7 @@ from explorer.queries.lineage import LineageDocument, OperationLine
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.queries.why_accesses import access_facts
 from explorer.queries.why_conversions import CONVERSION, conversion_facts
-from explorer.queries.why_facts import WhyFact, WhyLink, code, listed
+from explorer.queries.why_facts import WhyFact, WhyLink, code, listed, listed_lines
 from explorer.queries.why_memory import barrier_facts, buffer_facts, buffers_at
 from explorer.queries.why_passes import way_facts
 from explorer.queries.why_registers import peak_facts
@@ -106,6 +106,8 @@ def _find(subject: Subject) -> WhyDocument:
         facts += access_facts(record, way.document, way.document.steps[way.document.asked].lines)
     known = list(way_facts(record, way.document)) if way.document else []
     unknown = [WhyFact(way.problem, "inferred", "lineage")] if way.problem else []
+    if unknown and stage in _MACHINE_CODE:
+        unknown += _merged_accesses(subject, stage, text)
     return WhyDocument(kind, facts, [*known, *unknown], _terms(kind), _tours(kind, stage, text))
 
 
@@ -170,6 +172,25 @@ def _possible(way: _Way, record: Record, stage: str, text: str) -> _Way:
         f"The operation of this instruction is unknown. Its line information names {named}: the compiler has "
         "given it the location of a neighbor that it was vectorized, merged or moved with.",
     )
+
+
+def _merged_accesses(subject: Subject, stage: str, text: str) -> Iterator[WhyFact]:
+    """Yield the accesses that an instruction without a location may come from."""
+    try:
+        lost = lineage.operations_without_instructions(subject, stage)
+    except NotAnswerable:
+        return
+    language = subject.record.stage(stage).language
+    rows = [(line, name) for line, name in lost if is_access_of(text, language, name)]
+    if rows:
+        names = listed(code(name) for _, name in rows)
+        yield WhyFact(
+            f"It may come from {names} in {listed_lines(line for line, _ in rows)} of TTGIR: no instruction "
+            "has the location of these accesses.",
+            "inferred",
+            "the operations of TTGIR whose location no instruction has",
+            tuple(WhyLink(f"TTGIR, line {line}", _TTGIR, None, line) for line, _ in rows[:3]),
+        )
 
 
 def _memory(subject: Subject) -> allocation.AllocationDocument | None:

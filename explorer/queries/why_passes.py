@@ -84,7 +84,11 @@ def _instructions(found: Instructions) -> WhyFact:
             _LINES,
         )
     if not found.lines:
-        return WhyFact(f"No {found.title} instruction has its location.", "inferred", _LINES)
+        return WhyFact(
+            f"No {found.title} instruction has its location: LLVM has removed it, or merged or moved it.",
+            "inferred",
+            _LINES,
+        )
     link = WhyLink(f"{found.title}, line {found.lines[0]}", found.stage, None, found.lines[0])
     verb = "comes" if len(found.lines) == 1 else "come"
     text = f"{counted(len(found.lines), f'{found.title} instruction')} {verb} from it."

@@ -446,3 +446,40 @@ def test_a_loop_of_compare_and_swap_has_the_reason_that_the_compiler_confirms(
     after = services_of(app).queue.complete(replace(record.request, edits=edits))
     expected = sum(count for line, count in loops.items() if reasons[line] != [FINE_GRAINED])
     assert len(lines_with(after, stage, COMPARE_AND_SWAP)) == expected
+
+
+LOADS_OF_BRANCHES = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def branches(x, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    if n > 5:
+        a = tl.load(x + at)
+    else:
+        a = tl.load(x + at) + 1.0
+    tl.store(out + at, a)
+
+x = torch.empty(1024, device="cuda", dtype=torch.float32)
+branches[(1,)](x, x, 7, BLOCK=128)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "stage", "pattern"),
+    [("cuda:80", "sass", r"\bLDG\b"), ("hip:gfx942", "amdgcn", r"\bbuffer_load")],
+)
+def test_a_load_that_llvm_merged_of_two_branches_names_both_loads(
+    compile_source, triton, ask, target, stage, pattern
+):
+    record = compile_source(LOADS_OF_BRANCHES, target, triton)
+    loads = lines_with(record, "ttgir", r"\b(tt\.load|buffer_load)\b")
+    (line,) = lines_with(record, stage, pattern)
+    document = ask(record, stage, line)
+    assert said(document, "merged")
+    (origins,) = said(document, "It may come from", f"lines {loads[0]} and {loads[1]} of TTGIR")
+    assert [link["line"] for link in origins["links"]] == loads
+    assert said(document, "`tt.make_range`, which accesses no memory") or target.startswith("hip")
+    for load in loads:
+        assert said(ask(record, "ttgir", load), "instruction has its location", "merged or moved it")

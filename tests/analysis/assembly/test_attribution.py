@@ -9,6 +9,7 @@ from explorer.analysis.assembly.attribution import contradiction
     ("instruction", "operation", "reason"),
     [
         ("\tglobal_load_b128 v[0:3], v[4:5], off", "arith.mulf", "accesses no memory"),
+        ("\tglobal_load_b128 v[0:3], v[4:5], off", "tt.make_range", "accesses no memory"),
         ("\tglobal_load_b128 v[0:3], v[4:5], off", "tt.load", ""),
         ("\tds_load_b32 v0, v1", "math.exp2", "accesses no memory"),
         ("\tds_load_b32 v0, v1", "tt.reduce", ""),
