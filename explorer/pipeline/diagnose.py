@@ -89,6 +89,9 @@ def diagnose(
     if isinstance(error, PTXASError):
         return _diagnose_assembler(text, specialization, ptx)
     hint = _hint(text) or (worked_on.words if worked_on else "")
+    if isinstance(error, PassFailed):  # MLIR's pass manager survives most crashes of a pass.
+        text = "The pass has failed or crashed without a message."
+        hint = hint or "This may be a bug in the compiler. Try another Triton version."
     return Diagnostic("error", text + where, stage, first_line, hint=hint)
 
 

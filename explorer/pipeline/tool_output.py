@@ -109,7 +109,7 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
     """Split a tool's output into messages with a position in the user's files, and the rest.
 
     A message with a position in another file keeps its text, with the position in front, and has no line.
-    Beside an error of a pass, the messages of the pass manager that the pass has failed are left out.
+    The messages of the pass manager that a pass has failed are left out.
     """
     diagnostics: list[Diagnostic] = []
     rest: list[str] = []
@@ -120,7 +120,7 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
             path, row, column = message["path"], int(message["line"]), int(message["column"])
             body = line[message.end() :].strip()
             skipping = bool(_CONTINUATION.search(body))
-            if skipping:
+            if skipping or _REPEATED_FAILURE.match(body):
                 continue
             own = number_of(path, row)
             severity = cast(Severity, message["severity"])
@@ -131,6 +131,4 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
             diagnostics.append(Diagnostic("error", complaint[1], stage))
         elif not skipping and line.strip() and not _CONTINUATION.search(line):
             rest.append(line)
-    own_words = [each for each in diagnostics if not _REPEATED_FAILURE.match(each.message)]
-    has_error = any(each.severity == "error" for each in own_words)
-    return own_words if has_error else diagnostics, "\n".join(rest)
+    return diagnostics, "\n".join(rest)

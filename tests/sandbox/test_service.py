@@ -20,7 +20,7 @@ import pytest
 from tritons import TRITONS
 
 from explorer.errors import SandboxUnavailable, UnknownTriton
-from explorer.model import Diagnostic, Done, Log, Request, Stage
+from explorer.model import Diagnostic, Done, Log, Pass, Request, Stage
 from explorer.sandbox import Sandbox, SandboxSettings, source_position
 from explorer.sandbox.launcher import find_bubblewrap
 from explorer.sandbox.versions import installed_versions
@@ -347,6 +347,68 @@ def test_a_crash_of_the_compiler_is_on_the_line_that_its_last_words_name(
         assert error.message.startswith(f"The compiler has crashed{place} (SIGABRT: Aborted).")
         assert words in error.message
         assert source.splitlines()[error.line - 1].strip().startswith("product = hopper.warpgroup_mma")
+
+
+RECURSION = """\
+module {
+  tt.func private @below(%n: i32) -> i32 {
+    %0 = tt.call @below(%n) : (i32) -> i32
+    tt.return %0 : i32
+  }
+  tt.func public @kernel(%x: !tt.ptr<i32>, %n: i32) {
+    %0 = tt.call @below(%n) : (i32) -> i32
+    tt.store %x, %0 : !tt.ptr<i32>
+    tt.return
+  }
+}
+"""
+SMALL_PRODUCT = """\
+module {
+  tt.func public @kernel(%x: !tt.ptr<f32>) {
+    %a = arith.constant dense<1.0> : tensor<1x1xf16>
+    %c = arith.constant dense<1.0> : tensor<1x1xf32>
+    %d = tt.dot %a, %a, %c : tensor<1x1xf16> * tensor<1x1xf16> -> tensor<1x1xf32>
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<1x1x!tt.ptr<f32>>
+    tt.store %p, %d : tensor<1x1x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+def parts_of(events):
+    """The error, the names of the stages, and the names of the passes with whether they failed."""
+    (error,) = (each for each in events if isinstance(each, Diagnostic))
+    stages = [each.name for each in events if isinstance(each, Stage)]
+    return error, stages, [(each.name, each.failed) for each in events if isinstance(each, Pass)]
+
+
+def test_a_pass_that_overflows_the_stack_is_named_and_keeps_the_passes_before_it(compiler):
+    """3.6 ends with the signal, from which 3.9 recovers: the analysis of axes follows the recursion."""
+    for version in compiler.versions:
+        error, stages, passes = parts_of(list(compiler.run(Request(RECURSION, "cuda:80", version))))
+        assert "tritongpu-coalesce" in error.message
+        assert error.line == 6
+        assert "Try another Triton version." in error.hint
+        assert stages == ["ttir"]
+        assert passes[:2] == [("parsed", False), ("convert-triton-to-tritongpu", False)]
+        if version.startswith("3.6"):
+            assert "crashed in the pass tritongpu-coalesce (SIGSEGV" in error.message
+        else:
+            assert "failed or crashed without a message" in error.message
+            assert passes[2:] == [("tritongpu-coalesce", True)]
+
+
+def test_a_pass_that_aborts_marks_the_operation_of_a_pasted_module(compiler):
+    version = next(each for each in compiler.versions if each.startswith("3.9"))
+    error, stages, passes = parts_of(list(compiler.run(Request(SMALL_PRODUCT, "cuda:80", version))))
+    assert "Assertion `minBitwidth" in error.message
+    assert "(pass tritongpu-accelerate-matmul)" in error.message
+    assert error.line == 5
+    assert error.hint == "The pass worked on a `tt.dot`. The module before it has this operation in line 5."
+    assert stages == ["ttir"]
+    assert passes[-1] == ("tritongpu-accelerate-matmul", True)
+    assert not any(failed for _, failed in passes[:-1])
 
 
 def test_a_pass_that_fails_is_on_the_line_of_the_operation_that_it_worked_on(compiler):
