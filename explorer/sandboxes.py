@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 def compilation_sandbox(settings: Settings) -> SandboxSettings:
     """Return the settings of the sandbox of compilations."""
     limits = Limits(
-        wall_seconds=settings.compilation_seconds,
-        wall_setting=f"{PREFIX}WALL_LIMIT_SECONDS",
+        working_seconds=settings.compilation_seconds,
+        time_setting=f"{PREFIX}WALL_LIMIT_SECONDS",
         cpu_seconds=settings.compilation_processor_seconds,
         memory_bytes=settings.memory_limit_bytes,
         processes=settings.process_limit,
@@ -90,8 +90,8 @@ def _limits(settings: Settings, setting: str) -> Limits:
     seconds = getattr(settings, setting)
     return replace(
         compilation_sandbox(settings).limits,
-        wall_seconds=seconds,
-        wall_setting=PREFIX + setting.upper(),
+        working_seconds=seconds,
+        time_setting=PREFIX + setting.upper(),
         cpu_seconds=math.ceil(seconds),
         leaves_copies=False,
     )

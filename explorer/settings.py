@@ -434,7 +434,7 @@ class Settings:
         if self.wall_limit_seconds is not None:
             return self.wall_limit_seconds
         is_own = not (self.is_reachable or self.has_accounts or self.broker_url)
-        return _OWN_SECONDS if is_own else _LIMITS.wall_seconds
+        return _OWN_SECONDS if is_own else _LIMITS.working_seconds
 
     @property
     def compilation_processor_seconds(self) -> int:

@@ -23,7 +23,7 @@ def test_the_environment_is_read_by_type() -> None:
     )
     assert settings.port == 9000
     assert settings.data_dir == Path("/data")
-    assert compilation_sandbox(settings).limits.wall_seconds == 2.5
+    assert compilation_sandbox(settings).limits.working_seconds == 2.5
     assert compilation_sandbox(settings).unsafe
 
 
@@ -68,7 +68,7 @@ def test_only_a_loopback_server_insists_on_its_own_names() -> None:
 )
 def test_a_server_for_its_own_user_lets_compilations_take_long(settings: Settings, seconds: float) -> None:
     limits = compilation_sandbox(settings).limits
-    assert (limits.wall_seconds, limits.cpu_seconds) == (seconds, seconds + 5)
+    assert (limits.working_seconds, limits.cpu_seconds) == (seconds, seconds + 5)
 
 
 def test_the_page_of_the_settings_is_up_to_date() -> None:

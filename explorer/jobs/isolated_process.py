@@ -40,12 +40,12 @@ _starting = threading.Lock()
 class Limits:
     """The limits of one process, and of the document that it makes. The largest kernels need far less.
 
-    `wall_seconds` is the time that the process computes, without the time in which it waits for its parent.
-    It is more than `processor_seconds`, since other processes work at the same time.
+    `working_seconds` is the real time without the time in which the process waits for its parent. It is more
+    than `processor_seconds`, since other processes work at the same time.
     """
 
     processor_seconds: int = 30
-    wall_seconds: float = 90.0
+    working_seconds: float = 90.0
     memory_bytes: int = 3 << 30
     document_bytes: int = 64 << 20
 
@@ -101,7 +101,7 @@ class IsolatedProcesses:
                     process.start()
                 self._running.add(process)
             try:
-                yield Conversation(ours, self._limits.wall_seconds, is_awaited)
+                yield Conversation(ours, self._limits.working_seconds, is_awaited)
             except (EOFError, OSError) as error:
                 self._refuse_when_closed()
                 raise ResultTooLarge(self._too_much) from error

@@ -38,7 +38,7 @@ from explorer.jobs.isolated_process import (
 _MOST_UPLOADS = 4
 #: The prefix of the name of a temporary folder; the ID of its process follows.
 _FOLDER = "triton-explorer-upload-"
-_LIMITS = Limits(processor_seconds=60, wall_seconds=120.0, memory_bytes=2 << 30)
+_LIMITS = Limits(processor_seconds=60, working_seconds=120.0, memory_bytes=2 << 30)
 _TOO_MUCH = (
     "Reading the file needs too much time or memory. Send a part of it, or use `triton-explorer push`, "
     "which reads it on your machine."

@@ -107,7 +107,7 @@ class SourceContents:
 
     @property
     def is_torch_program(self) -> bool:
-        """Whether `torch.compile` writes the kernels, and the program has no error."""
+        """Whether the script runs without errors, and `torch.compile` or Helion writes all of its kernels."""
         has_error = any(each.severity == "error" for each in self.diagnostics)
         return not self.kernels and self.output_code is not None and not has_error
 

@@ -17,7 +17,7 @@ from explorer.pipeline.fake_gpu import RecordedLaunch, Recorder, TooManyLaunches
 from explorer.pipeline.module import FoundLaunch, SourceContents, describe_launch
 from explorer.pipeline.script import stopping_after
 
-#: The time to make all launches again. Executing the script takes longer, at least if it is kept.
+#: The limit on making all launches again. Beyond it, the script is executed again.
 _REPEAT_SECONDS = 1.0
 
 
@@ -43,7 +43,8 @@ def repeat_launch(launch: FoundLaunch, request: Request, target: Target) -> Reco
 def depends_on_target(found: SourceContents, target: Target, assumed: Mapping[str, int]) -> bool:
     """Return whether the script could make other launches on another GPU of the vendor.
 
-    The launches are made again for `target`, which must change nothing.
+    The launches are made again for `target`, which must change nothing. A GPU of another vendor is out of the
+    question: a script that reads `torch.version.hip` cannot be noticed, and options differ.
     """
     repeated = None if found.reads_target else _repeat(found, target, assumed)
     if repeated is None:

@@ -88,7 +88,7 @@ def work(
     gets their descriptors from this socket.
     """
     warm_disassembler.use(disassembler)
-    time_limit.set_job_seconds(limits.wall_seconds)
+    time_limit.set_job_seconds(limits.working_seconds)
     events, verdict, standing = outputs
     source_position.report_to(standing)
     os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")

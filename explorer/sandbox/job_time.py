@@ -25,7 +25,7 @@ class JobTime:
         self._limits = limits
         self._processes = processes
         self._began = time.monotonic()
-        self._next_look = self._began + min(limits.wall_seconds, _LOOK_SECONDS)
+        self._next_look = self._began + min(limits.working_seconds, _LOOK_SECONDS)
         #: The seconds on a processor, and the seconds of waiting for one, of each process that was seen.
         self._seen: dict[int, tuple[float, float]] = {}
 
@@ -41,7 +41,7 @@ class JobTime:
         for process in self._processes():
             if times := _times(process):
                 self._seen[process] = times
-        elapsed, limit = now - self._began, self._limits.wall_seconds
+        elapsed, limit = now - self._began, self._limits.working_seconds
         used = sum(seconds for seconds, _ in self._seen.values())
         waited = min(sum(seconds for _, seconds in self._seen.values()), elapsed) if used < limit else 0.0
         remaining = min(limit + waited, self._limits.most_wall_seconds) - elapsed

@@ -21,8 +21,9 @@ _WAITING_FACTOR = 4
 class Limits:
     """The resource limits of one job. The jail enforces them; the web side has a separate deadline.
 
-    `wall_seconds` leave out the time in which the job waits for a processor. They are at most
-    `most_wall_seconds` of real time. `wall_setting` is the name of the operator's setting, for messages.
+    `working_seconds` is the real time without the time in which the job waits for a processor. With that
+    time, a job has at most `most_wall_seconds`. `time_setting` is the name of the operator's setting, for
+    messages.
 
     `memory_bytes` bounds the sum of the memory that all processes of a job use. With `limits_address_space`,
     it also bounds the address space of each process beyond what the warm zygote has mapped. CUDA reserves
@@ -34,8 +35,8 @@ class Limits:
     `leaves_copies`, the process of a script may stay after its job, for later jobs of the script.
     """
 
-    wall_seconds: float = 30.0
-    wall_setting: str = ""
+    working_seconds: float = 30.0
+    time_setting: str = ""
     cpu_seconds: int = 35
     memory_bytes: int = 4 * GIB
     processes: int = 64
@@ -55,7 +56,7 @@ class Limits:
     @property
     def most_wall_seconds(self) -> float:
         """The longest time of a job that waits for a processor."""
-        return _WAITING_FACTOR * self.wall_seconds
+        return _WAITING_FACTOR * self.working_seconds
 
 
 def default_slots() -> int:

@@ -369,7 +369,7 @@ def describe_limit(
     longest = max(durations, key=lambda what: durations[what], default="")
     message = (
         f"The job was stopped after {exceeded.elapsed_seconds:.1f} seconds. "
-        f"The time limit is {limits.wall_seconds:g} seconds"
+        f"The time limit is {limits.working_seconds:g} seconds"
     )
     if exceeded.waited_seconds >= _NOTICED_SECONDS:
         message += f", without the {exceeded.waited_seconds:.1f} seconds of waiting for a processor"
@@ -383,7 +383,7 @@ def describe_limit(
         if longest in ("", "the script")
         else "Reduce block sizes, stages or unrolled loops."
     )
-    setting = f" The operator sets the limit with {limits.wall_setting}." if limits.wall_setting else ""
+    setting = f" The operator sets the limit with {limits.time_setting}." if limits.time_setting else ""
     return Diagnostic("error", message, hint=advice + setting)
 
 

@@ -99,7 +99,7 @@ def main() -> NoReturn:
         "WARM_CONTROL": str(control.fileno()),
         "WARM_FILE_BYTES": str(len(first)),
         "WARM_CPU_SECONDS": str(limits.cpu_seconds),
-        "WARM_WALL_SECONDS": str(round(limits.wall_seconds)),
+        "WARM_WALL_SECONDS": str(round(limits.working_seconds)),
         "WARM_MEMORY_BYTES": str(limits.memory_bytes),
     }
     os.execve(command[0], [*command, str(first_path)], environment)  # noqa: S606  # our own command

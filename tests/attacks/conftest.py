@@ -25,7 +25,7 @@ from explorer.settings import Settings
 
 MIB = 1024 * 1024
 MEMORY_BYTES = 1024 * MIB
-LIMITS = Limits(wall_seconds=15, cpu_seconds=10, memory_bytes=MEMORY_BYTES, processes=80)
+LIMITS = Limits(working_seconds=15, cpu_seconds=10, memory_bytes=MEMORY_BYTES, processes=80)
 SETTINGS = SandboxSettings(
     limits=LIMITS,
     entry_point="python_entry_point",

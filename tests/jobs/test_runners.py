@@ -28,7 +28,7 @@ JAILED = Path(__file__).parents[1] / "sandbox/jailed"
 WAITS = "emit(model.Progress(0, 1, 'waits'))\nimport time\nwhile True: time.sleep(1)"
 FINE = "print('fine')"
 JAIL = SandboxSettings(
-    limits=Limits(wall_seconds=30),
+    limits=Limits(working_seconds=30),
     slots_per_version=1,
     entry_point="python_entry_point",
     python_path=(JAILED,),

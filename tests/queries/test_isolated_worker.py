@@ -216,7 +216,7 @@ def test_one_that_waits_for_the_compiler_is_ended_when_nobody_waits():
 
 
 def test_one_that_takes_too_long_is_ended():
-    finders = IsolatedWorkers(Limits(wall_seconds=0.5))
+    finders = IsolatedWorkers(Limits(working_seconds=0.5))
     with pytest.raises(Unavailable, match="too busy"):
         find(finders, allocation.QUERY, subject_of(LARGE))
 

@@ -7,7 +7,7 @@ from explorer.sandbox import Limits, Sandbox, SandboxSettings
 
 JAILED = Path(__file__).parent / "jailed"
 # Four times as long as the computing: a busy machine shares its processors.
-SMALL = Limits(wall_seconds=8, cpu_seconds=2, memory_bytes=512 * 1024 * 1024, processes=32)
+SMALL = Limits(working_seconds=8, cpu_seconds=2, memory_bytes=512 * 1024 * 1024, processes=32)
 
 
 class Result:

@@ -31,7 +31,7 @@ HOLD = (
 
 @pytest.fixture
 def slot(settings):
-    limits = dataclasses.replace(settings.limits, memory_bytes=256 * MIB, cpu_seconds=20, wall_seconds=20)
+    limits = dataclasses.replace(settings.limits, memory_bytes=256 * MIB, cpu_seconds=20, working_seconds=20)
     settings = dataclasses.replace(settings, limits=limits)
     slot = Slot(launchers(settings, find_bubblewrap(settings))[0], None, settings.entry_point)
     yield slot

@@ -78,7 +78,7 @@ def cubin(warm, tmp_path_factory):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("triton", "target"), CASES)
 def test_the_listing_is_that_of_a_new_nvdisasm(triton, target, tmp_path):
-    warm = Warm(settings(wall_seconds=30, cpu_seconds=20), triton, target)
+    warm = Warm(settings(working_seconds=30, cpu_seconds=20), triton, target)
     try:
         instructions = set()
         for name in [*PTX, *reversed(PTX)]:
@@ -126,7 +126,9 @@ def test_a_client_that_waits_keeps_nobody_waiting(warm, cubin):
 
 
 def test_a_client_that_reads_nothing_ends_with_its_time(cubin):
-    warm = Warm(settings(wall_seconds=1), TRITONS[0], next(each for each in NVIDIA if each.name == "cuda:90"))
+    warm = Warm(
+        settings(working_seconds=1), TRITONS[0], next(each for each in NVIDIA if each.name == "cuda:90")
+    )
     try:
         with warm.connect() as connection:
             connection.settimeout(30)

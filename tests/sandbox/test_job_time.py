@@ -41,28 +41,28 @@ def test_waiting_for_a_processor_does_not_count(start):
     for _ in range(OTHERS):
         start(BUSY)
     job = start(BUSY)
-    elapsed, waited = wait_for_end(JobTime(Limits(wall_seconds=1.5), lambda: [job]))
+    elapsed, waited = wait_for_end(JobTime(Limits(working_seconds=1.5), lambda: [job]))
     assert elapsed > 3
     assert waited > elapsed / 2
 
 
 def test_a_job_that_sleeps_is_stopped_at_the_limit(start):
     job = start("import time; time.sleep(60)")
-    elapsed, waited = wait_for_end(JobTime(Limits(wall_seconds=1.5), lambda: [job]))
+    elapsed, waited = wait_for_end(JobTime(Limits(working_seconds=1.5), lambda: [job]))
     assert waited < 1
     assert elapsed - waited < 2.5
 
 
 def test_processes_of_a_job_that_wait_for_each_other_gain_nothing(start):
     processes = [start(BUSY) for _ in range(1 + OTHERS)]
-    elapsed, waited = wait_for_end(JobTime(Limits(wall_seconds=3), lambda: processes))
+    elapsed, waited = wait_for_end(JobTime(Limits(working_seconds=3), lambda: processes))
     # Together, they have used the processor all the time.
     assert (waited, elapsed < 9) == (0, True)
 
 
 def test_no_job_takes_longer_than_its_longest_time():
     # A process that is not there has waited for nothing, one with a forged count for years.
-    job_time = JobTime(Limits(wall_seconds=0.5), list)
+    job_time = JobTime(Limits(working_seconds=0.5), list)
     job_time._seen = {1: (0.0, 1e9)}
     elapsed, _ = wait_for_end(job_time)
     assert 2 <= elapsed < 4

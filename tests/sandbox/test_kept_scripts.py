@@ -56,7 +56,7 @@ class Scripts:
 @pytest.fixture(scope="module")
 def settings():
     return SandboxSettings(
-        limits=replace(SMALL, wall_seconds=3, leaves_copies=True),
+        limits=replace(SMALL, working_seconds=3, leaves_copies=True),
         slots_per_version=1,
         kept_scripts=2,
         entry_point="script_entry_point",

@@ -410,7 +410,7 @@ def test_a_signal_to_the_group_reaches_the_job_only(wall):
 
 
 def test_the_time_limit_names_the_step_and_the_setting(settings):
-    limits = replace(settings.limits, wall_seconds=1, wall_setting="THE_SETTING")
+    limits = replace(settings.limits, working_seconds=1, time_setting="THE_SETTING")
     sandbox = Sandbox(replace(settings, limits=limits))
     sandbox.start()
     try:
@@ -428,7 +428,7 @@ def test_the_time_limit_names_the_step_and_the_setting(settings):
 def test_a_step_that_took_long_is_named_after_the_stage_before_it():
     steps = (("the script", 0), ("compiling", 400), ("the step after TTIR", 900))
     exceeded = TimeExceeded(elapsed_seconds=12.5, waited_seconds=4.5)
-    end = describe_limit(exceeded, Limits(wall_seconds=8), SourcePosition(3, steps=steps))
+    end = describe_limit(exceeded, Limits(working_seconds=8), SourcePosition(3, steps=steps))
     assert end.message == (
         "The job was stopped after 12.5 seconds. The time limit is 8 seconds, without the 4.5 seconds of "
         "waiting for a processor. The longest step was the step after TTIR: 11.6 s."

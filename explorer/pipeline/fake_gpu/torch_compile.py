@@ -55,13 +55,13 @@ _torch_compile = torch.compile
 
 @dataclass
 class CompiledProgram:
-    """The result of `torch.compile` for a program: the output code of each graph, or of each kernel of
-    Helion, and the failures of functions.
+    """The kernels that `torch.compile` or Helion writes for a program, and the failures of functions.
 
-    `unmeasured` counts the operations whose implementation would be chosen by measuring, and `untuned` the
-    kernels of Helion whose configuration would be. `is_for_cpu`: a
-    function was called without any tensor on the GPU and is executed unchanged. `report` is called with
-    descriptions of the compiler's progress. `uses_helion`: the program imports Helion.
+    `graphs` has the output code of each graph, or of each kernel of Helion. `unmeasured` counts the
+    operations whose implementation would be chosen by measuring, and `untuned` the kernels of Helion whose
+    configuration would be. `is_for_cpu`: a function was called without any tensor on the GPU and is executed
+    unchanged. `report` is called with descriptions of the compiler's progress. `uses_helion`: the program
+    imports Helion.
     """
 
     graphs: list[str] = field(default_factory=list)

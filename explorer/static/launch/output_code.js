@@ -1,10 +1,10 @@
-/** The kernels that PyTorch's compiler writes for the draft. */
+/** The output code: the script with the kernels that `torch.compile` or Helion writes for the draft. */
 import { freshDraft } from "../core/fresh_draft.js";
 import { choose } from "./edit.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 
-/** The button that opens the script that PyTorch's compiler writes for the draft. */
+/** The hint that the draft has output code, with a button that opens it. */
 export function outputCode() {
   if (!store.state.inspection?.output_code) return nothing;
   return html`<p class="hint output-code">
@@ -18,7 +18,7 @@ export function outputCode() {
   </p>`;
 }
 
-/** Edit the script that PyTorch's compiler writes for the draft. */
+/** Edit the output code. The program becomes a file beside it. */
 export function openOutputCode() {
   const { draft, inspection } = store.state;
   const code = inspection?.output_code;

@@ -1,5 +1,5 @@
 /**
- * `<message-banner>`: what went wrong, where, and what to do; nothing where all is well.
+ * `<message-banner>`: the problem or the error, its place and the remedies. Empty after a success.
  *
  * @import { Problem } from "../core/types.js"
  * @import { Result } from "../core/result.js"
@@ -52,7 +52,7 @@ function problemBanner(problem) {
   );
 }
 
-/** The actions for a program whose kernels PyTorch's compiler generates. */
+/** The actions for a program whose kernels `torch.compile` or Helion writes. */
 function programBanner() {
   return banner("A compiler writes the kernels of this program.", html`${openKernels()}${earlierOf()}`);
 }
@@ -84,13 +84,13 @@ function failureBanner(failed) {
   );
 }
 
-/** The way to the kernels that PyTorch's compiler writes for the draft. */
+/** The button that opens the output code of the draft, if it has any. */
 function openKernels() {
   if (!canCompile || !store.state.inspection?.output_code) return nothing;
   return button("Open the kernels", async () => (await import("../launch/rare_fields.js")).openOutputCode());
 }
 
-/** The way to the last complete result after a failure, and back. */
+/** After a failure, the button that shows the last complete result, or that returns to the failure. */
 function earlierOf() {
   const { result, earlier, failure } = store.state;
   if (failure && result)
@@ -120,7 +120,7 @@ function remedyOf({ kind }) {
   const { result, draft } = store.state;
   if (kind === "empty") return button("Open the gallery", () => byId("gallery-button").click());
   if (kind === "not_found") return html`<a class="button" href="/">To the start page</a>`;
-  // The address names nothing that exists: load the whole page again.
+  // Without a result and a source, only loading the page again can help.
   if (!result && !draft.source.trim()) return button("Try again", () => location.reload());
   return button("Try again", () => void compile());
 }
