@@ -279,15 +279,17 @@ class Jail:
         for zygote in self._versions.values():
             zygote.close()
         self._versions.clear()
-        if self._first is not None:
-            self._first.close()
-            self._first = None
         if self._process is not None:
+            # The first zygote ends when its socket is closed, and bubblewrap with it, which then waits for no
+            # other process.
             if self._launcher.bubblewrap is not None:
                 end_jail(self._process)
             self._process.kill()
             self._process.wait()
             self._process = None
+        if self._first is not None:
+            self._first.close()
+            self._first = None
         if self._errors is not None:
             self._errors.close()
             self._errors = None

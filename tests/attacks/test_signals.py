@@ -1,10 +1,13 @@
 """Attack the processes that guard a job: by signals, limits, priorities, and through /proc."""
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from explorer.sandbox.launcher import end_jail
 from explorer.sandbox.seccomp import _TABLES
 
 from .conftest import descendants
@@ -135,6 +138,23 @@ def test_a_job_can_inspect_and_signal_itself(tier):
         "print(child.wait())"
     )
     assert tier.run(source).output == "signalled\n-15\n"
+
+
+def test_bubblewrap_waits_until_it_has_reaped_the_jail_that_is_closed(tier, monkeypatch):
+    """If it ended with the first zygote, as it does, nobody would wait for the rest of the jail."""
+    if tier.launcher.bubblewrap is None:
+        pytest.skip("there is no bubblewrap")
+
+    def end_late(process):
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        end_jail(process)
+
+    monkeypatch.setattr("explorer.sandbox.jail.end_jail", end_late)
+    started = tier.start()
+    process = started.process
+    started.close()
+    assert process.returncode == 128 + signal.SIGKILL
 
 
 def test_a_closed_jail_leaves_no_process(tier):
