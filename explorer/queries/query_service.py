@@ -83,8 +83,8 @@ class _StoredAnswers:
         """Return the answer, or None."""
         self._lookups += 1
         if self._lookups <= _MOST_LOOKUPS:
-            return self._store.answer(self._record, key)
-        self._read = self._read or self._store.answer_reader(self._record)
+            return self._store.answers.find(self._record, key)
+        self._read = self._read or self._store.answers.reader(self._record)
         return self._read(key)
 
 
@@ -217,7 +217,7 @@ class QueryService:
         Raises:
             InvalidRequest: as `answer`.
         """
-        return self._store.answer(record, _key(query, (record,), _checked(query, parameters)))
+        return self._store.answers.find(record, _key(query, (record,), _checked(query, parameters)))
 
     def _known(self, record: Record, key: str) -> bytes | None:
         """Return the cached answer, or None.
@@ -226,7 +226,7 @@ class QueryService:
             ResultTooLarge: the query exceeded a limit a short time ago.
         """
         self._check_not_refused(record, key)
-        return self._store.answer(record, key)
+        return self._store.answers.find(record, key)
 
     def _check_not_refused(self, record: Record, key: str) -> None:
         detail, until = self._refusals.get((record.id, record.journal, key), ("", 0.0))
@@ -284,11 +284,11 @@ class QueryService:
                 answers = unstored if has_refused else found
                 answers[_key(other, subject.records, parameters)] = document
                 if sum(map(len, found.values())) > _MOST_PENDING_BYTES and is_cached:
-                    self._store.keep_answers(record, found)
+                    self._store.answers.keep(record, found)
                     found.clear()
         finally:
             if found and is_cached:
-                self._store.keep_answers(record, found)
+                self._store.answers.keep(record, found)
         return document
 
     def _refuse(self, record: Record, key: str, detail: str) -> None:

@@ -11,11 +11,12 @@ from explorer.store.collections import Collection, CollectionKind
 from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
 from explorer.store.job_table import NewJob, TakenJob
 from explorer.store.location import location_of
+from explorer.store.opening import open_store, restore_store
 from explorer.store.processes import Process
 from explorer.store.pruner import Pruner
 from explorer.store.record import Record, Status, compilation_of, is_over
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
-from explorer.store.sql import FAILURE_SECONDS, Store, open_store, restore_store
+from explorer.store.sql import FAILURE_SECONDS, Store
 from explorer.store.statistics import Group, Statistics
 
 __all__ = [

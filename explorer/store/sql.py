@@ -9,108 +9,57 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
-from functools import lru_cache, partial
 from pathlib import Path
 
-import msgspec
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from explorer.errors import DamagedText, NotFound, StoreError
+from explorer.errors import NotFound, StoreError
 from explorer.model import Diagnostic, Done, Request
 from explorer.store.address import (
     ALPHABET,
-    Address,
     canonical_json,
     digest_of,
     possible_ids,
 )
-from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
+from explorer.store.answers import Answers
+from explorer.store.backup import Copied, back_up
 from explorer.store.batches import BlobBatch
-from explorer.store.blob_compression import compress, decompress
+from explorer.store.blob_compression import compress
 from explorer.store.blob_store import BlobStore
 from explorer.store.clock import Now, NowUtc
 from explorer.store.collections import Collections
 from explorer.store.database import Database, changed_rows, insert_into
 from explorer.store.deletion_rights import Deleted, DeletionRight, DeletionRights, private_rows_of
-from explorer.store.earlier_results import read_earlier
-from explorer.store.entries import Entry, decode_journal, encode_journal
-from explorer.store.files import FileBlobStore
+from explorer.store.entries import Entry, encode_journal
 from explorer.store.followers import FollowerTable
 from explorer.store.gpu_time import GpuTime
-from explorer.store.housekeeping import Housekeeping, forget_results
+from explorer.store.housekeeping import Housekeeping
 from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
 from explorer.store.processes import ProcessTable
-from explorer.store.record import Record, Status, compilation_of
+from explorer.store.record import Record, compilation_of
+from explorer.store.record_reader import RecordReader
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
-from explorer.store.s3 import S3BlobStore
 from explorer.store.server_lock import ServerLock
 from explorer.store.statistics import Statistics, gather
-from explorer.store.tables import AnswerRow, CompilationRow, FailureRow, LiveRow, RunRow
+from explorer.store.tables import CompilationRow, FailureRow, LiveRow, RunRow
 from explorer.store.tokens import Tokens
 
 _DIGITS = set(ALPHABET)
-_JOURNALS_IN_MEMORY = 64
 #: For this time, viewing a job whose result could not be stored does not start it again.
 FAILURE_SECONDS = 10.0
-_NO_QUOTAS = Quotas()
+NO_QUOTAS = Quotas()
 _log = logging.getLogger(__name__)
 
 
-def open_store(
-    data_dir: Path,
-    database_url: str = "",
-    quotas: Quotas = _NO_QUOTAS,
-    blobs_url: str = "",
-    cache_bytes: int = 0,
-) -> Store:
-    """Open the store of a data folder: texts in its `blobs`, rows in a database.
-
-    Without `database_url`, the database is the SQLite file `explorer.sqlite` in the data folder. With
-    `blobs_url`, the texts are in an S3 store, and the data folder has copies that take `cache_bytes`.
-
-    Raises:
-        SettingsError: a URL is invalid.
-        StoreError: the folder or the database cannot be used.
-    """
-    url = database_url or _url_in(data_dir)
-    return Store(_open_blobs(data_dir, url, blobs_url, cache_bytes), url, quotas)
-
-
-def restore_store(
-    backup: Path, data_dir: Path, database_url: str = "", blobs_url: str = "", cache_bytes: int = 0
-) -> Copied:
-    """Create the store of a data folder from a backup. The arguments have the meaning of `open_store`.
-
-    Raises:
-        InvalidRequest: the database exists or is not SQLite, or `backup` is no backup.
-        StoreError: the store cannot be written.
-    """
-    url = database_url or _url_in(data_dir)
-    with closing(_open_blobs(data_dir, url, blobs_url, cache_bytes)) as blobs:
-        return restore(backup, url, blobs)
-
-
-def _url_in(data_dir: Path) -> str:
-    return f"sqlite:///{data_dir.resolve() / DATABASE_NAME}"
-
-
-def _open_blobs(data_dir: Path, database_url: str, url: str, cache_bytes: int) -> BlobStore:
-    folder = data_dir.resolve()
-    if not url:
-        return FileBlobStore(folder / "blobs")
-    is_shared = not database_url.startswith("sqlite")
-    return S3BlobStore(url, folder / "blob-cache", cache_bytes, is_shared=is_shared)
-
-
 class Store:
-    """Requests, their results, and answers about results. Safe to use from many threads."""
+    """Requests and their results. `answers` has the answers about results. Safe to use from many threads."""
 
-    def __init__(self, blobs: BlobStore, database_url: str, quotas: Quotas = _NO_QUOTAS) -> None:
+    def __init__(self, blobs: BlobStore, database_url: str, quotas: Quotas = NO_QUOTAS) -> None:
         self._blobs = blobs
         self._database_url = database_url
         self._database = Database(database_url)
@@ -124,7 +73,8 @@ class Store:
         self.collections = Collections(self._database, self._housekeeping, self._deletion_rights)
         self.gpu_time = GpuTime(self._database)
         self.tokens = Tokens(self._database)
-        self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
+        self._records = RecordReader(self._database, blobs, self._housekeeping, self._note_change)
+        self.answers = Answers(self._database, blobs, self._housekeeping, self._note_change)
         self._changes = itertools.count(1)
         self._revision = 0
 
@@ -132,6 +82,9 @@ class Store:
     def revision(self) -> int:
         """A number that grows when this process removes a final result, or adds an answer about a result."""
         return self._revision
+
+    def _note_change(self) -> None:
+        self._revision = next(self._changes)
 
     def close(self) -> None:
         """Finish pending writes and close the connections to the database."""
@@ -194,7 +147,7 @@ class Store:
             self.keep(row.id)
         if not self._deletion_rights.add(row.id, right, client):  # the result was deleted at this moment
             return self.submit(request, client, is_live=is_live, job=job, right=right)
-        return self._record(row)
+        return self._records.of(row)
 
     def grant(self, record_id: str, right: DeletionRight | None, client: str) -> bool:
         """Note that a client has submitted an existing request. Return whether it still exists.
@@ -219,7 +172,7 @@ class Store:
         with self._database.writing() as session:
             deleted = self._deletion_rights.give_up(session, record_ids, holder, client)
             self._housekeeping.remove_requests(session, deleted.removed)
-        self._revision = next(self._changes)
+        self._note_change()
         self._housekeeping.is_due.set()  # pruning removes the texts
         return deleted
 
@@ -227,7 +180,7 @@ class Store:
         """Return the record of a request, or None if it was never submitted."""
         with self._database.reading() as session:
             row = self._row_of(session, digest_of(canonical_json(request)))
-        return None if row is None else self._record(row)
+        return None if row is None else self._records.of(row)
 
     def find(self, record_id: str) -> Record:
         """Return the record with this ID.
@@ -241,7 +194,7 @@ class Store:
                 row = session.get(CompilationRow, record_id)
         if row is None:
             raise not_found(record_id)
-        return self._record(row)
+        return self._records.of(row)
 
     def private_key(self, result_id: str) -> str:
         """Return the key of a private result or collection; "": it is public.
@@ -270,7 +223,7 @@ class Store:
         )
         with self._database.reading() as session:
             rows = session.scalars(query).all()
-        return [self._record(row) for row in rows]  # slow: other threads need the connection
+        return [self._records.of(row) for row in rows]  # slow: other threads need the connection
 
     def private_results(self, holder: str, limit: int, before: datetime | None = None) -> list[Record]:
         """Return the latest private results that the holder of a token has submitted, newest first.
@@ -286,7 +239,7 @@ class Store:
         )
         with self._database.reading() as session:
             rows = session.scalars(query).all()
-        return [self._record(row, is_opened=False) for row in rows]
+        return [self._records.of(row, is_opened=False) for row in rows]
 
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result and end its lease: `entries` ends with `Done`, `batch` holds its texts.
@@ -335,55 +288,6 @@ class Store:
                 session.execute(delete(FailureRow).where(FailureRow.id == record_id))
                 session.add(FailureRow(id=record_id, content=content, expires=expires))
 
-    def answer(self, record: Record, query: str) -> bytes | None:
-        """Return the stored answer to a query about a result, or None."""
-        if record.journal is None:
-            return None
-        with self._database.reading() as session:
-            row = session.get(AnswerRow, (record.journal, _answer_key(record, query)))
-        return None if row is None else self._blobs.read_if_sound(row.document)
-
-    def answer_reader(self, record: Record) -> Callable[[str], bytes | None]:
-        """Return a function from a query to the answer about a result that is stored now, or None.
-
-        For many queries, the function is faster than `answer`: it uses one database query.
-        """
-        with self._database.reading() as session:
-            stored = select(AnswerRow.query, AnswerRow.document).where(AnswerRow.journal == record.journal)
-            addresses = {row.query: row.document for row in session.execute(stored)}
-
-        def read(query: str) -> bytes | None:
-            address = addresses.get(_answer_key(record, query))
-            return None if address is None else self._blobs.read_if_sound(address)
-
-        return read
-
-    def keep_answers(self, record: Record, answers: Mapping[str, bytes]) -> None:
-        """Store the answers to queries about a stored result, by query, if they can be stored."""
-        if record.journal is None:
-            return
-        try:
-            self.admit()
-            batch = self.batch()
-            addresses = {_answer_key(record, query): batch.add(answer) for query, answer in answers.items()}
-            size = batch.commit()
-            with self._database.writing() as session:
-                # This update comes first: it makes threads with the same answers wait for each other.
-                self._housekeeping.add_result(session, record.id, size)
-                new = insert_into(session, AnswerRow)
-                session.execute(
-                    new.on_conflict_do_update(
-                        index_elements=["journal", "question"], set_={"document": new.excluded.document}
-                    ),
-                    [
-                        {"journal": record.journal, "question": key, "document": address}
-                        for key, address in addresses.items()
-                    ],
-                )
-            self._revision = next(self._changes)
-        except StoreError as error:  # queries can compute the answers again
-            _log.warning("Answers about %s are not stored: %s", record.id, error.detail)
-
     def admit(self, client: str = "") -> None:
         """Check that there is space for one more result of a client.
 
@@ -430,7 +334,7 @@ class Store:
         self.followers.remove_expired()
         pruned = self._housekeeping.prune(with_retained=with_retained)
         if pruned.results or pruned.requests:
-            self._revision = next(self._changes)
+            self._note_change()
         return pruned
 
     def verify(self, *, repair: bool = False) -> Iterator[Damage]:
@@ -503,79 +407,6 @@ class Store:
             return CompilationRow(**{**values, "created": created}, journal=None)
         raise AssertionError("two requests with one SHA-256")
 
-    def _record(self, row: CompilationRow, *, is_opened: bool = True) -> Record:
-        """Return the record of a row. A result whose journal is lost is unfinished."""
-        if is_opened:
-            self._housekeeping.note_use(row.id)
-        entries: tuple[Entry, ...] = ()
-        status: Status = msgspec.convert(row.status, Status)
-        journal, is_final = row.journal, row.is_final
-        if journal is None:
-            if entries := self._failure(row.id):
-                status = "failed"
-        else:
-            try:
-                entries = self._journal(journal)
-                if isinstance(done := entries[-1], Done):
-                    status = done.status
-            except DamagedText:
-                self._forget(row.id, journal)
-                status, journal, is_final = "queued", None, False
-        return Record(
-            id=row.id,
-            request=msgspec.json.decode(decompress(row.request), type=Request),
-            created=row.created,
-            status=status,
-            entries=entries,
-            is_final=is_final,
-            journal=journal,
-            read=self._blobs.read if journal is None else partial(self._read, row.id, journal),
-            stream=None if journal is None else partial(self._stream, row.id, journal),
-        )
-
-    def _failure(self, record_id: str) -> tuple[Entry, ...]:
-        """Return the entries of a result that could not be stored a moment ago; () if there is none."""
-        found = select(FailureRow.content).where(FailureRow.id == record_id, FailureRow.expires >= Now())
-        # A database on a full disk may have an earlier revision, which lacks this table.
-        with suppress(StoreError), self._database.reading() as session:
-            content = session.scalar(found)
-            return () if content is None else decode_journal(content)
-        return ()
-
-    def _load_journal(self, address: Address) -> tuple[Entry, ...]:
-        return read_earlier(decode_journal(self._blobs.read(address)))
-
-    def _read(self, record_id: str, journal: Address, address: Address) -> bytes:
-        """Return a text of a result. If it is lost, the result is computed again when it is opened."""
-        with self._forgetting(record_id, journal):
-            return self._blobs.read(address)
-
-    def _stream(self, record_id: str, journal: Address, address: Address) -> Iterator[bytes]:
-        """Yield the parts of a text of a result. If it is lost, the result is computed again."""
-        with self._forgetting(record_id, journal):
-            yield from self._blobs.stream(address)
-
-    @contextmanager
-    def _forgetting(self, record_id: str, journal: Address) -> Iterator[None]:
-        """Make a result unfinished if one of its texts is lost."""
-        try:
-            yield
-        except DamagedText as error:
-            self._forget(record_id, journal)
-            raise DamagedText(
-                "A stored text of this result was missing or damaged. The result is computed again: "
-                "try again in a few seconds."
-            ) from error
-
-    def _forget(self, record_id: str, journal: Address) -> None:
-        """Make a result unfinished, unless a different result has replaced it."""
-        _log.warning("A text of the result %s is lost. Opening the result computes it again.", record_id)
-        with suppress(StoreError), self._database.writing() as session:
-            found = session.get(CompilationRow, record_id)
-            if found is not None and found.journal == journal:
-                forget_results(session, [record_id])
-        self._revision = next(self._changes)
-
 
 def not_found(record_id: str) -> NotFound:
     """Return the error for an ID that is not in the store."""
@@ -593,12 +424,3 @@ def _compilation_digest(request: Request, *, imported: bool) -> str:
     """
     digest = digest_of(canonical_json(compilation_of(request)))
     return digest_of(f"imported {digest}".encode()) if imported else digest
-
-
-def _answer_key(record: Record, query: str) -> str:
-    """Return the key of an answer, beside the journal.
-
-    The key covers the request: a source may forge the journal of a different request, for another target, and
-    must not answer for it.
-    """
-    return digest_of(f"{record.id} {query}".encode())

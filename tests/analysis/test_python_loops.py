@@ -1,6 +1,7 @@
 """Test the copied loops of a source, and the expression at a position."""
 
 import pytest
+from processor_time import check_processor_seconds
 
 from explorer.analysis.python_loops import PythonSource
 
@@ -73,3 +74,11 @@ def test_the_expression_at_a_position():
     assert tree.expression_at(10, 15, is_call=False) == "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)"
     assert tree.expression_at(5, 9, is_call=True) == "x"
     assert tree.expression_at(1, 1, is_call=True) == ""
+
+
+def test_the_expressions_of_a_long_source_are_read_fast():
+    """`ast.get_source_segment` splits the whole source, for each of the sums that begin at one position."""
+    total = " + ".join(f"x{number}" for number in range(150))
+    source = PythonSource(f"{'#' * 20}\n" * 40_000 + f"total = {total}\n")
+    assert source.expression_at(40_001, 9, is_call=False) == total
+    check_processor_seconds(0.1, lambda: source.expression_at(40_001, 9, is_call=False))

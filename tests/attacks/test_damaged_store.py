@@ -139,7 +139,7 @@ def test_a_result_with_a_damaged_journal_is_computed_again(broken_app, broken, s
     address = f"/api/v1/compilations/{index['id']}"
     flip(path_of(broken_app, index["id"], "journal"))
     store = services_of(broken_app).store
-    store._journal.cache_clear()  # as after a restart
+    store._records._journal.cache_clear()  # as after a restart
     assert broken.get(f"/k/{index['id']}").status_code == 200
     assert wait(broken, address)["status"] == "complete"
     assert broken.get(f"{address}/stages/ttgir").status_code == 200

@@ -76,7 +76,7 @@ def test_lost_measurements_are_not_replaced_by_a_run_here(client, services, comp
     }
     ticket = client.post(URL, json=body).get_json()
     record = services.store.find(ticket["id"])
-    services.store._forget(record.id, record.journal)
+    services.store._records._forget(record.id, record.journal)
     for address in (ticket["api"], ticket["events"]):
         response = client.get(address)
         assert response.status_code == 404

@@ -444,8 +444,8 @@ def test_a_store_that_is_filled_many_times_over_stays_bounded(request, tmp_path,
                 store.prune()
                 store.admit(ATTACKER)
             record_id, _ = store_result(store, number, ATTACKER, size=400_000)
-            store.keep_answers(store.find(record_id), {"own": os.urandom(50_000).hex().encode()})
-            store.keep_answers(store.find(kept), {f"{number}": os.urandom(50_000).hex().encode()})
+            store.answers.keep(store.find(record_id), {"own": os.urandom(50_000).hex().encode()})
+            store.answers.keep(store.find(kept), {f"{number}": os.urandom(50_000).hex().encode()})
             store.submit(request_of(f"without a result {number}"), ATTACKER)
             written += 300_000
             most = max(most, folder_bytes(bucket) + (folder_bytes(data) if form == "s3" else 0))
@@ -463,14 +463,14 @@ def test_answers_about_a_retained_result_do_not_fill_the_store(open_limited):
     kept, text = store_result(store, "retained", NEIGHBOR)
     store.retain(kept, NEIGHBOR)
     for number in range(60):
-        store.keep_answers(store.find(kept), {str(number): os.urandom(20_000).hex().encode()})
+        store.answers.keep(store.find(kept), {str(number): os.urandom(20_000).hex().encode()})
     with pytest.raises(StoreFull):
         store.admit(ATTACKER)
     store.prune()
     store.admit(ATTACKER)
     record = store.find(kept)
     assert record.text(record.stage("ttir").text) == text
-    assert store.answer(record, "0") is None
+    assert store.answers.find(record, "0") is None
     assert not store.pruning_is_due.is_set()
 
 

@@ -58,7 +58,7 @@ def store_result(store, number, client="192.0.2.1"):
     )
     store.finish(record.id, [writer.write(event) for event in events], batch)
     batch.discard()
-    store.keep_answers(store.find(record.id), {"how many?": f"[{number}]".encode()})
+    store.answers.keep(store.find(record.id), {"how many?": f"[{number}]".encode()})
     return record.id
 
 
@@ -67,7 +67,7 @@ def texts_of(store, record_id):
     record = store.find(record_id)
     assert record.is_final
     texts = [record.text(record.stage("ttir").text), record.text_after_pass(0)]
-    return [record.request, record.entries, *texts, store.answer(record, "how many?")]
+    return [record.request, record.entries, *texts, store.answers.find(record, "how many?")]
 
 
 @contextmanager

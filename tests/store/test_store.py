@@ -109,28 +109,28 @@ def test_a_pass_that_changed_nothing_shows_what_was_there(store):
 
 def test_what_was_found_out_is_kept_with_the_result(reopen, store):
     record = store.submit(REQUEST)
-    store.keep_answers(record, {"how many?": b"[1]"})
-    assert store.answer(record, "how many?") is None
+    store.answers.keep(record, {"how many?": b"[1]"})
+    assert store.answers.find(record, "how many?") is None
     finish(store, record)
     record = store.find(record.id)
-    store.keep_answers(record, {"how many?": b"[2]"})
-    assert store.answer(record, "how many?") == b"[2]"
-    assert store.answer(record, "how much?") is None
+    store.answers.keep(record, {"how many?": b"[2]"})
+    assert store.answers.find(record, "how many?") == b"[2]"
+    assert store.answers.find(record, "how much?") is None
     again = reopen()
     assert again.answer(again.find(record.id), "how many?") == b"[2]"
 
 
 def test_many_answers_are_read_as_single_ones_are(store):
     record = store.submit(REQUEST)
-    assert store.answer_reader(record)("0?") is None
+    assert store.answers.reader(record)("0?") is None
     finish(store, record)
     record = store.find(record.id)
-    early = store.answer_reader(record)
-    store.keep_answers(record, {f"{number}?": f"[{number}]".encode() for number in range(100)})
-    store.keep_answers(record, {"7?": b"[77]"})
-    read = store.answer_reader(record)
+    early = store.answers.reader(record)
+    store.answers.keep(record, {f"{number}?": f"[{number}]".encode() for number in range(100)})
+    store.answers.keep(record, {"7?": b"[77]"})
+    read = store.answers.reader(record)
     assert [read(f"{number}?") for number in range(101)] == [
-        store.answer(record, f"{number}?") for number in range(101)
+        store.answers.find(record, f"{number}?") for number in range(101)
     ]
     assert (read("7?"), read("8?"), read("100?"), early("7?")) == (b"[77]", b"[8]", None, None)
 
@@ -141,10 +141,10 @@ def test_equal_answers_may_be_stored_at_the_same_time(store):
     record = store.find(record.id)
     with ThreadPoolExecutor(4) as threads:
         for number in range(5):
-            calls = [threads.submit(store.keep_answers, record, {f"{number}?": b"[1]"}) for _ in range(4)]
+            calls = [threads.submit(store.answers.keep, record, {f"{number}?": b"[1]"}) for _ in range(4)]
             for call in calls:
                 call.result()
-    assert store.answer(record, "4?") == b"[1]"
+    assert store.answers.find(record, "4?") == b"[1]"
 
 
 def test_a_result_with_a_forged_journal_does_not_answer_for_another(store):
@@ -154,8 +154,8 @@ def test_a_result_with_a_forged_journal_does_not_answer_for_another(store):
     finish(store, forged)
     record, forged = store.find(record.id), store.find(forged.id)
     assert record.journal == forged.journal
-    store.keep_answers(forged, {"how many?": b"[666]"})
-    assert store.answer(record, "how many?") is None
+    store.answers.keep(forged, {"how many?": b"[666]"})
+    assert store.answers.find(record, "how many?") is None
 
 
 @pytest.mark.parametrize(
@@ -166,12 +166,12 @@ def test_a_damaged_answer_is_computed_again(tmp_path, store, damage):
     finish(store, record)
     record = store.find(record.id)
     before = set((tmp_path / "blobs").glob("*.zst"))
-    store.keep_answers(record, {"how many?": b"[2]"})
+    store.answers.keep(record, {"how many?": b"[2]"})
     (blob,) = set((tmp_path / "blobs").glob("*.zst")) - before
     damage(blob)
-    assert store.answer(record, "how many?") is None
-    store.keep_answers(record, {"how many?": b"[2]"})
-    assert store.answer(record, "how many?") == b"[2]"
+    assert store.answers.find(record, "how many?") is None
+    store.answers.keep(record, {"how many?": b"[2]"})
+    assert store.answers.find(record, "how many?") == b"[2]"
 
 
 def test_a_final_result_is_never_replaced(store):

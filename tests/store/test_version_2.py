@@ -10,7 +10,7 @@ from record_version import KEY, SOURCE, TOKEN
 from explorer import create_app
 from explorer.services import services_of
 from explorer.settings import Settings
-from explorer.store.sql import restore_store
+from explorer.store.opening import restore_store
 
 FOLDER = Path(__file__).parent / "version_2"
 IDS = json.loads((FOLDER / "ids.json").read_text())

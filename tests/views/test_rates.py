@@ -77,7 +77,7 @@ def test_a_removed_result_that_is_opened_counts(limited, api_of):
     ticket = api_of(3).compile("x = 'removed'\n")
     store: Any = services_of(limited).store
     record = store.find(ticket["id"])
-    store._forget(record.id, record.journal)
+    store._records._forget(record.id, record.journal)
     busy = api_of(4)
     for number in range(LIMIT):
         busy.compile(f"x = 'busy {number}'\n")

@@ -11,7 +11,7 @@ from explorer import create_app
 from explorer.services import services_of
 from explorer.settings import Settings
 from explorer.store.backup import DATABASE_NAME
-from explorer.store.sql import restore_store
+from explorer.store.opening import restore_store
 from explorer.tours import load_tours
 
 pytestmark = pytest.mark.slow
