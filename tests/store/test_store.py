@@ -117,7 +117,7 @@ def test_what_was_found_out_is_kept_with_the_result(reopen, store):
     assert store.answers.find(record, "how many?") == b"[2]"
     assert store.answers.find(record, "how much?") is None
     again = reopen()
-    assert again.answer(again.find(record.id), "how many?") == b"[2]"
+    assert again.answers.find(again.find(record.id), "how many?") == b"[2]"
 
 
 def test_many_answers_are_read_as_single_ones_are(store):
