@@ -22,6 +22,8 @@ class Followers:
     def __init__(self) -> None:
         #: How many event streams each follower reads.
         self._followers: dict[str, int] = {}
+        #: The followers who have polled the job since their last event stream began.
+        self._polling: set[str] = set()
         self._changing = threading.Lock()
 
     def __len__(self) -> int:
@@ -35,26 +37,34 @@ class Followers:
         with self._changing:
             self._followers.setdefault(follower, 0)
 
+    def poll(self, follower: str) -> None:
+        """Add a follower, who remains one until it leaves, or ends a later event stream."""
+        with self._changing:
+            self._followers.setdefault(follower, 0)
+            self._polling.add(follower)
+
     def leave(self, follower: str) -> int:
         """Remove a follower and return the number of remaining followers."""
         with self._changing:
             self._followers.pop(follower, None)
+            self._polling.discard(follower)
             return len(self._followers)
 
     def begin_stream(self, follower: str) -> None:
         """Note that a follower begins to read an event stream."""
         with self._changing:
             self._followers[follower] = self._followers.get(follower, 0) + 1
+            self._polling.discard(follower)
 
     def end_stream(self, follower: str) -> bool:
-        """Note that a follower has ended an event stream. Return whether this was its last stream."""
+        """Note that a follower has ended an event stream. Return whether it has ceased to follow."""
         with self._changing:
             streams = self._followers.get(follower, 0)
-            if streams > 1:
-                self._followers[follower] = streams - 1
+            if streams > 1 or follower in self._polling:
+                self._followers[follower] = max(streams - 1, 0)
             else:
                 self._followers.pop(follower, None)
-            return streams <= 1
+            return follower not in self._followers
 
 
 class SharedFollowers(Followers):
@@ -76,6 +86,12 @@ class SharedFollowers(Followers):
         with _logged():
             self._table.join(self._record_id, follower)
 
+    def poll(self, follower: str) -> None:
+        """Add a follower, who polls the job."""
+        super().poll(follower)
+        with _logged():
+            self._table.join(self._record_id, follower)
+
     def leave(self, follower: str) -> int:
         """Remove a follower, and return the number of remaining followers on all servers.
 
@@ -91,7 +107,7 @@ class SharedFollowers(Followers):
             self._table.begin_stream(self._record_id, follower)
 
     def end_stream(self, follower: str) -> bool:
-        """Note that a follower has ended an event stream. Return whether this was its last stream here."""
+        """Note that a follower has ended an event stream. Return whether it has ceased to follow here."""
         is_last = super().end_stream(follower)
         if is_last:
             self._end_later(follower)

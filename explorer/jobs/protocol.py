@@ -77,8 +77,8 @@ class Queue(Protocol):
             NotFound: there is no such record.
         """
 
-    def join(self, record_id: str) -> None:
-        """Let the caller follow an unfinished job until it leaves, or ends the last of its event streams."""
+    def poll(self, record_id: str) -> None:
+        """Let the caller follow an unfinished job until it leaves, or ends a later event stream."""
         ...
 
     def begin_stream(self, record_id: str) -> Callable[[], None]:
@@ -94,7 +94,7 @@ class Queue(Protocol):
     def cancel(self, record_id: str) -> int:
         """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
 
-        A caller that submits a job, joins it or reads its event stream follows it. Return the number of other
+        A caller that submits a job, polls it or reads its event stream follows it. Return the number of other
         followers.
 
         Raises:

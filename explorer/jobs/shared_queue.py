@@ -140,10 +140,10 @@ class SharedQueue(ABC):
     def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
         return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
 
-    def join(self, record_id: str) -> None:
-        """Let the caller follow an unfinished job until it leaves, or ends the last of its event streams."""
+    def poll(self, record_id: str) -> None:
+        """Let the caller follow an unfinished job until it leaves, or ends a later event stream."""
         if (job := self._job(record_id)) is not None:
-            job.followers.join(current_caller().follower)
+            job.followers.poll(current_caller().follower)
 
     def begin_stream(self, record_id: str) -> Callable[[], None]:
         job = self._job(record_id)

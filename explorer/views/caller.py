@@ -118,7 +118,7 @@ class FollowersDocument(msgspec.Struct, frozen=True):
 def follow_job(record: Record) -> None:
     """Let the caller that the current request names follow the job of a record."""
     if FOLLOWER.name in request.args and not record.is_finished:
-        services().queue.join(record.id)
+        services().queue.poll(record.id)
 
 
 def cancel_job(record: Record) -> Response:

@@ -7,9 +7,10 @@ import re
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from actions import COMPILE_TIMEOUT_MS, eventually, set_source, wait_for_result
+from actions import COMPILE_TIMEOUT_MS, compile_now, eventually, set_source, wait_for_result
 from playwright.sync_api import Page, Route, expect
 from slow_jobs import ENDLESS
 from sources import SCALE
@@ -90,3 +91,30 @@ def test_a_request_that_waits_can_be_canceled(page: Page) -> None:
     page.locator("status-bar").get_by_role("button", name="Cancel").click()
     expect(state).to_contain_text("edited since", timeout=COMPILE_TIMEOUT_MS)
     expect(page.locator("message-banner")).to_be_empty()
+
+
+def test_a_hidden_tab_holds_no_stream_and_keeps_its_job(
+    page: Page, server: str, own: Callable[[str], str]
+) -> None:
+    """A browser has six connections to a server, for all of its tabs."""
+    with page.expect_request("**/events?follower=*") as followed:
+        compile_now(page, own(ENDLESS))
+    stream = followed.value
+    job = urlsplit(stream.url).path.removesuffix("/events")
+    page.evaluate("Object.defineProperty(document, 'hidden', {configurable: true, get: () => true})")
+    closed = page.expect_event("requestfailed", lambda request: request.url == stream.url)
+    with page.expect_response(f"**{job}?follower=*"), closed:
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    # The tab polls, so another follower does not end its job.
+    assert canceled(server, job) == 202
+    page.evaluate("delete document.hidden")
+    with page.expect_request("**/events?follower=*"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.get_by_role("button", name="Cancel").click()
+
+
+def canceled(server: str, job: str) -> int:
+    """Cancel a job as another follower; return the status of the answer."""
+    request = urllib.request.Request(f"{server}{job}?follower=other", method="DELETE")
+    with urllib.request.urlopen(request) as response:
+        return int(response.status)

@@ -122,8 +122,12 @@ def _loop(function: Function, loop: Operation, constants: dict[str, int]) -> Loo
 
 def _chained_loads(loop: Operation, inside: list[Operation]) -> int:
     """Count the loads whose operands need a value that an earlier turn of the loop loads."""
-    block = loop.regions[0].blocks[0]
-    carried = dict(zip(block.arguments[1:], block.operations[-1].operands, strict=False))
+    carried = {
+        argument: value
+        for region in loop.regions[:1]
+        for last in region.blocks[0].operations[-1:]
+        for argument, value in zip(region.blocks[0].arguments[1:], last.operands, strict=False)
+    }
     makers = {result: each for each in inside for result in each.results}
 
     def needs(values: Iterable[str], links: dict[str, str]) -> set[str]:
