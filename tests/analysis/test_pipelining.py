@@ -1,4 +1,4 @@
-"""Test what is read of loops without their compiler: chains of loads, and texts that are cut off."""
+"""Test the facts about loops that need no compiler: chains of loads, and texts that are cut off."""
 
 import pytest
 
