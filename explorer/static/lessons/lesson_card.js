@@ -53,10 +53,11 @@ export class LessonCard extends LitElement {
     if (matchMedia("(max-width: 720px)").matches) this.scrollIntoView();
   }
 
-  /** Take the focus from where the lesson was opened by a key. */
+  /** Take the focus from where the lesson was opened by a key. After the palette, nothing has it. */
   takeFocus() {
-    const { activeElement } = document;
-    if (activeElement?.matches(":focus-visible") && !this.contains(activeElement)) this.focus();
+    const { activeElement, body } = document;
+    const isFree = activeElement === body || activeElement?.matches(":focus-visible");
+    if (isFree && !this.contains(activeElement)) this.focus();
   }
 
   /** @param {string} title @param {string} words @param {string} leave what the button does */

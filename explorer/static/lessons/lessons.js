@@ -19,7 +19,8 @@ export async function showLesson(dock) {
   const name = `${Card.kind}-card`;
   let card = /** @type {LessonCard | null} */ (document.querySelector(name));
   const [title = ""] = lesson.split(".");
-  const isOpened = !card || title !== last;
+  // The lesson of an address opens before there is a result.
+  const isOpened = store.state.result && (!card || title !== last);
   last = title;
   if (!card) {
     card = /** @type {LessonCard} */ (document.createElement(name));

@@ -11,9 +11,10 @@ const STEPS = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1
  * @param {import("../core/commands.js").Command[]} commands
  */
 function hiddenFirst(commands) {
-  const isHidden = (/** @type {{name: string}} */ { name }) =>
-    document.getElementById(`${name}-button`)?.checkVisibility() === false;
-  return [...commands.filter(isHidden), ...commands.filter((each) => !isHidden(each))];
+  const hidden = [...document.querySelectorAll(".bar button")]
+    .filter((button) => !button.checkVisibility())
+    .flatMap(({ id }) => commands.filter(({ name }) => `${name}-button` === id));
+  return [...hidden, ...commands.filter((each) => !hidden.includes(each))];
 }
 
 class CommandPalette extends LitElement {
