@@ -55,8 +55,10 @@ def test_a_constant_replaces_that_of_the_launch_and_the_grid_follows(launch, dec
     assert described.options["num_warps"] == 8
 
 
-def test_a_grid_of_numbers_stays():
-    assert resolved("copy[(32,)](x, x, 4096, BLOCK=128)", constants={"BLOCK": 256}).grid == (32,)
+@pytest.mark.parametrize("grid", ["(32,)", "lambda meta: (triton.cdiv(4096, size),)"])
+def test_a_grid_that_does_not_read_the_constants_stays(grid):
+    launch = f"size = 128\ncopy[{grid}](x, x, 4096, BLOCK=size)"
+    assert resolved(launch, constants={"BLOCK": 256}).grid == (32,)
 
 
 def test_a_constant_of_guessed_arguments_is_given():

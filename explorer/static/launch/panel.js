@@ -17,7 +17,7 @@ import { groupedByVendor, targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
 import { privacyOf } from "./privacy_words.js";
 import { isStageText, launchState } from "./state.js";
-import { launchSummary } from "./summary.js";
+import { gridWords, launchSummary } from "./summary.js";
 import { keep, kept } from "../core/storage.js";
 import { lineWords, sameSources } from "../core/source_files.js";
 import { foundWords } from "../core/status.js";
@@ -306,9 +306,9 @@ class LaunchPanel extends Pane {
     const launches = (inspection?.launches ?? []).filter((each) => each.kernel === kernel?.name);
     const chosen = draft.mode === "launch" ? String(launch?.index ?? "") : draft.mode;
     const choices = [
-      ...launches.map(({ index, line, grid }) => ({
-        value: String(index),
-        text: `${lineWords(draft, line)}${grid ? ` · grid ${grid.join(" × ")}` : ""}`,
+      ...launches.map((each) => ({
+        value: String(each.index),
+        text: [lineWords(draft, each.line), ...gridWords(each, each === launch)].join(" · "),
       })),
       ...(launches.length
         ? []

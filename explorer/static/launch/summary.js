@@ -4,6 +4,7 @@
  * @import { Draft, Kernel, Launch } from "../core/types.js"
  */
 import { literal } from "../core/format.js";
+import { sameSources } from "../core/source_files.js";
 import { store } from "../core/store.js";
 
 /**
@@ -19,9 +20,34 @@ export function launchSummary(kernel, launch, title) {
     ...(kernel && (inspection?.kernels.length ?? 0) > 1 ? [kernel.name] : []),
     target.architecture,
     `Triton ${draft.triton ?? tritons.default}`,
-    ...(launch?.grid ? [`grid ${launch.grid.join(" × ")}`] : []),
+    ...gridWords(launch),
     ...changedValues(draft, kernel),
   ].join(" · ");
+}
+
+/**
+ * The grid of a launch. With other constants or another configuration, only the compilation of the draft knows it.
+ * @param {Launch | null} launch @param {boolean} [isChosen] the settings of the draft are for this launch
+ * @returns {string[]} one text; none: the grid is not known
+ */
+export function gridWords(launch, isChosen = true) {
+  const grid = isChosen ? chosenGrid(launch) : launch?.grid;
+  return grid ? [`grid ${grid.join(" × ")}`] : [];
+}
+
+/** @param {Launch | null} launch */
+function chosenGrid(launch) {
+  const { draft, result } = store.state;
+  const { request, specialization } = result?.document ?? {};
+  const isOfDraft = request && sameSources(request, draft) && settings(request) === settings(draft);
+  if (isOfDraft && launch && specialization?.launch === launch.index) return specialization.grid;
+  const isChanged = draft.config !== null || Object.keys(draft.constants).length > 0;
+  return isChanged ? null : launch?.grid;
+}
+
+/** The settings that the grid of a launch may follow. @param {Partial<Pick<Draft, "config" | "options" | "constants">>} of */
+function settings({ config = null, options = {}, constants = {} }) {
+  return JSON.stringify([config, ...[options, constants].map((each) => Object.entries(each).sort())]);
 }
 
 /** @param {Draft} draft @param {Kernel | null} kernel */

@@ -2,7 +2,7 @@
  * The form of a run: its texts, the request that they describe, and its problems.
  *
  * @import {
- *   CompilationDocument, Device, Devices, Distribution, Measure, MeasureKind, Run, RunDocument,
+ *   CompilationDocument, Device, Devices, Distribution, Launch, Measure, MeasureKind, Run, RunDocument,
  *   RunInput, RunRow, RunsDocument
  * } from "../core/types.js"
  */
@@ -363,4 +363,15 @@ function withRun(typed, ran) {
     const other = ran.find(({ name }) => name === input.name);
     return other ? { ...other, shape: other.shape?.join(", ") ?? null } : input;
   });
+}
+
+/**
+ * The launch that was compiled. Its grid and its arguments follow the constants of the request.
+ * @param {Pick<CompilationDocument, "launches" | "specialization" | "kernel">} compilation @returns {Launch | null}
+ */
+export function launchOf({ launches, specialization, kernel }) {
+  const launched = launches.find(({ index }) => index === specialization?.launch);
+  if (launched && specialization)
+    return { ...launched, grid: specialization.grid, arguments: specialization.arguments };
+  return launches.find((each) => each.kernel === kernel) ?? null;
 }

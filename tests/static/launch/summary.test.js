@@ -32,8 +32,21 @@ test("the line has the target, the version, the grid and the changed values", ()
   assert.equal(summary({}), "sm_90 · Triton 3.6.0 · grid 4 × 2");
   assert.equal(
     summary({ triton: "3.9.0", config: 2, options: { num_warps: 8, enable_fp_fusion: false } }),
-    "sm_90 · Triton 3.9.0 · grid 4 × 2 · configuration 2 · num_warps=8 · enable_fp_fusion=False",
+    "sm_90 · Triton 3.9.0 · configuration 2 · num_warps=8 · enable_fp_fusion=False",
   );
+});
+
+test("with other constants, the grid is that of their compilation", () => {
+  const constants = { BLOCK: 32 };
+  const request = { source: "source", constants };
+  const document = { request, specialization: { launch: 0, grid: [8, 4] } };
+  const before = store.state.result;
+  assert.equal(summary({ constants }), "sm_90 · Triton 3.6.0 · BLOCK=32");
+  store.update({ result: /** @type {never} */ ({ document }) });
+  assert.equal(summary({ constants }), "sm_90 · Triton 3.6.0 · grid 8 × 4 · BLOCK=32");
+  assert.equal(summary({ constants: { BLOCK: 16 } }), "sm_90 · Triton 3.6.0 · BLOCK=16");
+  assert.equal(summary({}), "sm_90 · Triton 3.6.0 · grid 4 × 2");
+  store.update({ result: before });
 });
 
 test("a launch that was not found in the source is named, with the arguments that differ from it", () => {

@@ -4,6 +4,7 @@ import {
   firstRun,
   formProblems,
   lackOf,
+  launchOf,
   launchable,
   measuresOf,
   runOf,
@@ -114,4 +115,18 @@ test("the first run is the newest with a measurement, then a profile, then a fai
   assert.equal(firstRun({ runs: [running, failed], recordings: [profile] })?.id, "profile");
   assert.equal(firstRun({ runs: [running, failed], recordings: [] })?.id, "failed");
   assert.equal(firstRun({ runs: [running], recordings: [] }), undefined);
+});
+
+test("the grid and the arguments of a launch follow the constants of the compilation", () => {
+  const launched = {
+    index: 0,
+    line: 9,
+    kernel: "scale",
+    grid: [16],
+    arguments: [{ name: "BLOCK", value: 256 }],
+  };
+  const changed = { grid: [32], arguments: [{ name: "BLOCK", value: 128 }] };
+  /** @type {any} */
+  const compilation = { launches: [launched], specialization: { launch: 0, ...changed }, kernel: "scale" };
+  assert.deepEqual(launchOf(compilation), { ...launched, ...changed });
 });

@@ -14,6 +14,7 @@ import {
   benchmarkSizes,
   formProblems,
   hasReference,
+  launchOf,
   launchable,
   launchedBy,
   measuresOf,
@@ -160,15 +161,6 @@ function summaryOf(compilation, form, what, measures) {
   ]
     .filter(Boolean)
     .join(" · ");
-}
-
-/** The launch that was compiled. @param {CompilationDocument} compilation @returns {Launch | null} */
-function launchOf({ launches, specialization, kernel }) {
-  return (
-    launches.find(({ index }) => index === specialization?.launch) ??
-    launches.find((each) => each.kernel === kernel) ??
-    null
-  );
 }
 
 /** @param {CompilationDocument} compilation @param {Launched} what */
