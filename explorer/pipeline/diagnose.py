@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from explorer.pipeline.specialize import Specialization
 
 _PTXAS_ERROR = re.compile(r"^ptxas.*, line (\d+); (?:error|fatal)\s*: (.*)$", re.MULTILINE)
+#: An error of ptxas without a line of the PTX. Triton's message and the last line of the log name no cause.
+_PTXAS_FAILURE = re.compile(
+    r"^ptxas.*?(?:error|fatal)\s*: (?!Ptx assembly aborted)(?:\((?P<code>C\d+)\) )?(?P<text>.+)$",
+    re.MULTILINE,
+)
+#: The line of the PTX, in the text of an error that has no line in front.
+_PTX_ROW = re.compile(r" at line (\d+)(?= in function\b)")
 #: An error of LLVM's assembler, with the instruction. Triton 3.6 names no line of the AMDGCN.
 _AMD_ASSEMBLER_ERROR = re.compile(
     r"^(?:triton-amdgpu-assembler:(?P<row>\d+):\d+: )?error: (?P<text>.+)\n"
@@ -144,7 +151,7 @@ def _hint(message: str) -> str:
 
 def assembler_line(error: Exception) -> int:
     """Return the line of the PTX that the assembler rejected; 0: none."""
-    found = _PTXAS_ERROR.search(str(error))
+    found = _PTXAS_ERROR.search(str(error)) or _PTX_ROW.search(str(error))
     return int(found.group(1)) if found else 0
 
 
@@ -152,12 +159,24 @@ def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) 
     """Return the diagnostic for an error of the assembler, on the source line of the PTX line."""
     complaint = _PTXAS_ERROR.search(message)
     if complaint is None:
-        text = ABSOLUTE_FOLDER.sub("", message.strip().splitlines()[0])
-        return Diagnostic("error", f"ptxas failed: {text}", "sass", specialization.described.line)
+        return _diagnose_failure(message, specialization, ptx)
     row, text = int(complaint.group(1)), complaint.group(2).strip()
     line, column = _source_position(ptx, row) or (specialization.described.line, 0)
     instruction = ptx.splitlines()[:row][-1].strip()  # an error at the end is on the line after the last
     return Diagnostic("error", f"ptxas rejected the PTX: {text} (in `{instruction}`)", "sass", line, column)
+
+
+def _diagnose_failure(message: str, specialization: Specialization, ptx: str) -> Diagnostic:
+    """Return the diagnostic for a failure of ptxas, with the reason in its log if there is one."""
+    reason = _PTXAS_FAILURE.search(message)
+    code = f" {reason['code']}" if reason and reason["code"] else ""
+    text = ABSOLUTE_FOLDER.sub("", reason["text"] if reason else message.strip().splitlines()[0])
+    row = _PTX_ROW.search(text)
+    line, column = (_source_position(ptx, int(row[1])) if row else None) or (specialization.described.line, 0)
+    hint = "Fewer warps leave more registers to each thread." if "Insufficient registers" in text else ""
+    return Diagnostic(
+        "error", f"ptxas{code} failed: {_PTX_ROW.sub('', text)}", "sass", line, column, hint=hint
+    )
 
 
 def read_amd_assembler_errors(

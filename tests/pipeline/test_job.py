@@ -120,6 +120,24 @@ def test_where_no_loop_has_stages_only_smaller_blocks_help():
     assert errors(told(body.replace("2048", "1024"), "cuda:86")) == []
 
 
+def test_a_failure_of_ptxas_is_reported_with_the_reason_in_its_log():
+    body = (
+        "    rows = tl.arange(0, 256)\n"
+        "    columns = tl.arange(0, 64)\n"
+        "    total = tl.zeros((256, 256), tl.float32)\n"
+        "    for step in range(0, 4096, 64):\n"
+        "        a = tl.load(x_ptr + rows[:, None] * 4096 + columns + step).to(tl.float16)\n"
+        "        b = tl.load(x_ptr + (columns + step)[:, None] * 4096 + rows).to(tl.float16)\n"
+        "        total += tl.dot(a, b)\n"
+        "    tl.store(x_ptr + rows[:, None] * 4096 + rows, total.to(tl.int32))\n"
+    )
+    (error,) = errors(told(body, num_warps=16))
+    assert error.message.startswith(
+        "ptxas C7602 failed: Insufficient registers (128) to compile instruction in"
+    )
+    assert (error.line, error.hint) == (14, "Fewer warps leave more registers to each thread.")
+
+
 def test_more_threads_than_a_block_can_have_are_refused():
     events: list[Event] = []
     request = Request(
