@@ -53,13 +53,19 @@ export function applied(draft, changes) {
 export function verdictOf({ cell, verdicts, results }, index) {
   if (cell?.state === "failed")
     return { kind: "unproven", words: `fails: ${cell.message.split("\n", 1)[0]}` };
-  if (cell && ["refused", "missing"].includes(cell.state)) return { kind: "unproven", words: "not compiled" };
+  if (cell && ["refused", "missing", "kernels_found"].includes(cell.state)) return { kind: "unproven", words: "not compiled" };
   const said = verdicts?.[index];
-  if (!said) return { kind: "waiting", words: "compiling" };
+  if (!said) return { kind: "waiting", words: waitingWords(cell) };
   if (!said.is_proven) return { kind: "unproven", words: said.text };
   if (!results) return { kind: "waiting", words: "both kernels run" };
   if (results.isOther) return { kind: "other", words: results.words };
   return { kind: results.isFaster === false ? "slower" : "proven", words: `${said.text}, ${results.words}` };
+}
+
+/** @param {MatrixCell | null | undefined} cell without verdicts */
+function waitingWords(cell) {
+  if (cell?.state === "complete") return "the findings are compared";
+  return cell?.state === "compiling" ? "compiling" : "waits";
 }
 
 /**
@@ -109,22 +115,28 @@ async function follow(id, document, proposals, tell, signal, run) {
   };
   /** @type {Promise<void>[]} */
   const comparisons = [];
-  for (let isAtWork = true; isAtWork && !signal.aborted; ) {
-    const { is_at_work, cells } = await api.matrix(id);
-    isAtWork = is_at_work;
-    for (const cell of cells) {
-      const proposal = proposals[cell.configuration];
-      const trial = proposal && trials.get(keyOf(proposal.change));
-      if (!trial) continue;
-      trial.cell = cell;
-      if (cell.state === "complete" && cell.id && !trial.verdicts) {
-        trial.verdicts = (await api.findingChanges(document.id, cell.id)).verdicts;
-        if (!signal.aborted) comparisons.push(compare(trial, cell.id));
-      }
+  for (let isAtWork = true; !signal.aborted; ) {
+    if (isAtWork) {
+      const { is_at_work, cells } = await api.matrix(id);
       if (signal.aborted) break;
+      isAtWork = is_at_work;
+      for (const cell of cells) {
+        const proposal = proposals[cell.configuration];
+        const trial = proposal && trials.get(keyOf(proposal.change));
+        if (trial) trial.cell = cell;
+      }
       tell(trials);
     }
-    if (isAtWork) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    if (signal.aborted) break;
+    // A verdict may take seconds: the cells are fetched again after each.
+    const next = [...trials.values()].find(({ cell, verdicts }) => cell?.state === "complete" && !verdicts);
+    if (next?.cell?.id) {
+      next.verdicts = (await api.findingChanges(document.id, next.cell.id)).verdicts;
+      if (signal.aborted) break;
+      comparisons.push(compare(next, next.cell.id));
+      tell(trials);
+    } else if (isAtWork) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    else break;
   }
   await Promise.all(comparisons);
 }

@@ -69,6 +69,21 @@ test("earlier trials are shown, and nothing is started", async () => {
   assert.deepEqual(started, []);
 });
 
+test("complete trials say so before their verdicts are known", async () => {
+  serve({ tried: ["k"] });
+  const { findings } = await api.analysis("k", "findings");
+  /** @type {string[][]} */
+  const told = [];
+  const tell = (/** @type {import("../../../explorer/static/findings/trials.js").Trials} */ trials) =>
+    told.push([...trials.values()].map((trial, index) => verdictOf(trial, index).words));
+  await findTrials(K, proposalsOf(findings), tell, endless());
+  const compared = "the findings are compared";
+  assert.deepEqual(told.slice(0, 2), [
+    ["waits", "waits"],
+    [compared, compared],
+  ]);
+});
+
 test("a search takes proven changes until none is left", async () => {
   serve({});
   const { tries, taken, last, isOver, isStopped } = await found();
