@@ -7,10 +7,14 @@
 import { ApiError, api } from "../core/api.js";
 import { keyOf, proposalsOf, tryAll, verdictOf } from "./trials.js";
 
-/** A change that was tried for a finding. @typedef {{rule: string, text: string, words: string, isTaken: boolean}} Try */
 /**
- * A search: its tries, and the kernels before and after the taken changes. `problem` is why it could not go on.
- * @typedef {{first: CompilationDocument, last: CompilationDocument, tries: Try[], taken: Trial[],
+ * A change that was tried for a finding.
+ * @typedef {{rule: string, text: string, words: string, details?: string, isTaken: boolean}} Try
+ */
+/**
+ * A search: its tries, and the kernels before and after the taken changes. `trials` belong to the first kernel.
+ * `problem` is why it could not go on.
+ * @typedef {{first: CompilationDocument, last: CompilationDocument, trials: Trials, tries: Try[], taken: Trial[],
  *   isOver: boolean, isStopped: boolean, problem: string}} Search
  */
 
@@ -20,7 +24,10 @@ import { keyOf, proposalsOf, tryAll, verdictOf } from "./trials.js";
  */
 export async function improve(first, tell, signal) {
   /** @type {Search} */
-  let search = { first, last: first, tries: [], taken: [], isOver: false, isStopped: false, problem: "" };
+  let search = {
+    ...{ first, last: first, trials: new Map(), tries: [], taken: [] },
+    ...{ isOver: false, isStopped: false, problem: "" },
+  };
   let step = new AbortController();
   signal.addEventListener("abort", () => step.abort());
   tell(search);
@@ -36,6 +43,7 @@ export async function improve(first, tell, signal) {
         found = firstTaken(findings, proposals, trials);
         if (found.trial) step.abort();
         search = { ...search, tries: [...tries, ...found.tries] };
+        if (last === first) search.trials = trials;
         tell(search);
       };
       await tryAll(last, proposals, look, step.signal, first);
@@ -71,6 +79,7 @@ function firstTaken(findings, proposals, trials) {
       rule: /** @type {Finding} */ (findings[index]).rule,
       text: change.text,
       words: verdict.words,
+      details: verdict.details,
       isTaken,
     });
     if (isTaken) return { tries, trial };

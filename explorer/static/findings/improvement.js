@@ -18,8 +18,8 @@ export function improvement(search, titles, apply) {
   const { tries, isOver } = search;
   return html`<section class="finding-search" aria-label="Improvement">
     <ol>${tries.map(
-      ({ rule, text, words, isTaken }) => html`<li class=${isTaken ? "is-proven" : ""}>
-        <b>${marked(text)}</b> <span class="finding-more">${titles.get(rule) ?? rule}: ${words}</span></li>`,
+      ({ rule, text, words, details, isTaken }) => html`<li class=${isTaken ? "is-proven" : ""}>
+        <b>${marked(text)}</b> <span class="finding-more" title=${details || nothing}>${titles.get(rule) ?? rule}: ${words}</span></li>`,
     )}</ol>
     <div role="status">${isOver ? sum(search, apply) : html`<p>Trying the next change …</p>`}</div>
   </section>`;

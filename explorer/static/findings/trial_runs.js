@@ -1,15 +1,15 @@
 /**
  * The runs of trials: both kernels run on the arguments of the launch, and what they write and need is compared.
  *
- * @import { CompilationDocument, Run, RunDocument, Timing, Timings } from "../core/types.js"
+ * @import { Check, CompilationDocument, Run, RunDocument, Timing, Timings } from "../core/types.js"
  */
 import { ApiError, api } from "../core/api.js";
-import { time } from "../core/numbers.js";
+import { dimensions, error as errorWords, time } from "../core/numbers.js";
 import { isFaster } from "../compare/side_rows.js";
 
 /**
- * What both kernels write, and their times. `isFaster`: null if the times do not differ, undefined if none was measured.
- * @typedef {{isOther: boolean, words: string, before?: Timing, timing?: Timing, isFaster?: boolean | null}} Results
+ * What both kernels write, and their times. `details` has the compared outputs and their tolerances. `isFaster`: null if the times do not differ, undefined if none was measured.
+ * @typedef {{isOther: boolean, words: string, details?: string, before?: Timing, timing?: Timing, isFaster?: boolean | null}} Results
  */
 /**
  * Returns the finished run of the kernel of a compilation; null: there is none, or it was cancelled.
@@ -102,11 +102,15 @@ async function outcome(id, isTimed, run) {
   try {
     const found = await run(id, fields);
     if (!found) return null;
-    const hasTimes = found.measurements.some(({ name }) => name === "timings");
-    const { timings } = hasTimes
-      ? /** @type {Timings} */ (await api.measurement(found.id, "timings"))
-      : { timings: [] };
-    return { ...resultsOf(found), timing: timings.find(({ cache }) => cache === "cold") };
+    const read = async (/** @type {string} */ wanted) =>
+      found.measurements.some(({ name }) => name === wanted) ? api.measurement(found.id, wanted) : null;
+    const timings = /** @type {Timings | null} */ (await read("timings"))?.timings ?? [];
+    const outputs = /** @type {Check | null} */ (await read("check"))?.outputs ?? [];
+    return {
+      ...resultsOf(found),
+      details: outputs.map(detailsOf).join("; "),
+      timing: timings.find(({ cache }) => cache === "cold"),
+    };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { isOther: true, words: `results not compared: ${error.problem.detail}` };
@@ -119,4 +123,10 @@ function resultsOf({ matches, not_compared: reason, problem }) {
   return matches
     ? { isOther: false, words: "same results" }
     : { isOther: true, words: "the kernel writes other results" };
+}
+
+/** @param {Check["outputs"][number]} output */
+function detailsOf({ name, shape, relative_error: relative, tolerance }) {
+  const size = shape.length ? ` (${dimensions(shape)})` : "";
+  return `${name}${size}: relative error ${errorWords(relative)}, tolerance ${errorWords(tolerance)}`;
 }

@@ -48,18 +48,21 @@ export function applied(draft, changes) {
 /**
  * What a trial says about a finding.
  * @param {Partial<Trial>} trial @param {number} index of the finding
- * @returns {{kind: "waiting" | "unproven" | "other" | "slower" | "proven", words: string}}
+ * @returns {{kind: "waiting" | "unproven" | "other" | "slower" | "proven", words: string, details?: string}}
  */
 export function verdictOf({ cell, verdicts, results }, index) {
   if (cell?.state === "failed")
     return { kind: "unproven", words: `fails: ${cell.message.split("\n", 1)[0]}` };
-  if (cell && ["refused", "missing", "kernels_found"].includes(cell.state)) return { kind: "unproven", words: "not compiled" };
+  if (cell && ["refused", "missing", "kernels_found"].includes(cell.state))
+    return { kind: "unproven", words: "not compiled" };
   const said = verdicts?.[index];
   if (!said) return { kind: "waiting", words: waitingWords(cell) };
   if (!said.is_proven) return { kind: "unproven", words: said.text };
   if (!results) return { kind: "waiting", words: "both kernels run" };
-  if (results.isOther) return { kind: "other", words: results.words };
-  return { kind: results.isFaster === false ? "slower" : "proven", words: `${said.text}, ${results.words}` };
+  const { details } = results;
+  if (results.isOther) return { kind: "other", words: results.words, details };
+  const kind = results.isFaster === false ? "slower" : "proven";
+  return { kind, words: `${said.text}, ${results.words}`, details };
 }
 
 /** @param {MatrixCell | null | undefined} cell without verdicts */

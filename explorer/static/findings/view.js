@@ -131,10 +131,10 @@ class FindingsView extends Pane {
     const above = new Set(before.flatMap(({ changes }) => changes.map(keyOf)));
     const known = finding.changes.filter((change) => above.has(keyOf(change)));
     const own = finding.changes.filter((change) => !above.has(keyOf(change)));
-    const isTried = this.work.tried === of;
+    const isTried = this.work.isTried(of);
     const listed = (/** @type {Change[]} */ changes) =>
       changes.map((change, at) => {
-        const verdict = isTried ? ` (${this.work.verdict(index, change).words})` : "";
+        const verdict = isTried ? ` (${this.work.verdict(of, index, change).words})` : "";
         return html`${at ? "; " : ""}${prose(change.text + verdict)}`;
       });
     if (!isTried) return html`<p class="finding-more">Changes to try: ${listed(finding.changes)}</p>`;
@@ -147,11 +147,11 @@ class FindingsView extends Pane {
 
   /** @param {number} index of the finding @param {Change} change @param {Result} of */
   trial(index, change, of) {
-    const cell = this.work.trials.get(keyOf(change))?.cell;
-    const { kind, words } = this.work.verdict(index, change);
+    const { cell } = this.work.trial(of, change);
+    const { kind, words, details } = this.work.verdict(of, index, change);
     const id = cell?.state === "complete" ? cell.id : null;
     const figures = cell?.metrics ? differencesOf(figuresOf(of.document), cell.metrics) : [];
-    return html`<li class="is-${kind}"><b>${marked(change.text)}</b> <span class="finding-more">${words}</span>
+    return html`<li class="is-${kind}"><b>${marked(change.text)}</b> <span class="finding-more" title=${details || nothing}>${words}</span>
       ${
         kind === "proven" && of === store.state.result
           ? html`<button type="button" class="button small" @click=${() => apply(of, [change])}>Apply</button>`

@@ -3,7 +3,7 @@
  *
  * @import { AnalysisAnswer } from "../core/types.js"
  * @import { Result } from "../core/result.js"
- * @import { Change, Trials } from "./trials.js"
+ * @import { Change, Trial, Trials } from "./trials.js"
  */
 import { ApiError, api } from "../core/api.js";
 import { toast } from "../core/dom.js";
@@ -104,22 +104,44 @@ export class Work {
     return this.search?.first.id === of.id ? this.search : null;
   }
 
-  /** The verdict on a change so far. @param {number} index of the finding @param {Change} change */
-  verdict(index, change) {
-    const verdict = verdictOf(this.trials.get(keyOf(change)) ?? {}, index);
-    if (verdict.kind !== "waiting" || this.following) return verdict;
-    const isCompiled = this.trials.get(keyOf(change))?.verdicts;
-    return { ...verdict, words: isCompiled ? "results not compared" : "stopped" };
+  /** Whether changes of a result were tried, alone or by a search. @param {Result} of */
+  isTried(of) {
+    return this.tried === of || this.searchOf(of) !== null;
+  }
+
+  /**
+   * The trial of a change, by itself or by a search, whichever knows more.
+   * @param {Result} of @param {Change} change @returns {Partial<Trial>}
+   */
+  trial(of, change) {
+    const key = keyOf(change);
+    const known = [this.tried === of ? this.trials.get(key) : null, this.searchOf(of)?.trials.get(key)];
+    const knows = (/** @type {(trial: Trial) => unknown} */ has) => known.find((each) => each && has(each));
+    return (
+      knows(({ results }) => results?.timing) ??
+      knows(({ results }) => results) ??
+      knows(({ verdicts }) => verdicts) ??
+      knows(({ cell }) => cell) ??
+      {}
+    );
+  }
+
+  /** The verdict on a change so far. @param {Result} of @param {number} index of the finding @param {Change} change */
+  verdict(of, index, change) {
+    const trial = this.trial(of, change);
+    const verdict = verdictOf(trial, index);
+    if (verdict.kind !== "waiting" || this.following || this.search?.isOver === false) return verdict;
+    return { ...verdict, words: trial.verdicts ? "results not compared" : "stopped" };
   }
 
   /** Whether all changes were tried. @param {Findings} answer */
   isComplete({ findings, of }) {
     return (
-      this.tried === of &&
+      this.isTried(of) &&
       proposalsOf(findings).every(
         ({ index, change }) =>
-          this.trials.get(keyOf(change))?.cell?.state !== "missing" &&
-          this.verdict(index, change).kind !== "waiting",
+          this.trial(of, change).cell?.state !== "missing" &&
+          this.verdict(of, index, change).kind !== "waiting",
       )
     );
   }

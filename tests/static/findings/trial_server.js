@@ -64,6 +64,8 @@ export function serve({
       runs.set(run, { compilation: body.compilation, ...body.run });
       return { id: run };
     }
+    if (kind === "runs" && other === "check")
+      return { outputs: [{ name: "y", shape: [64, 32], relative_error: 0.0001, tolerance: 0.01 }] };
     if (kind === "runs" && part === "measurements") {
       const median = /** @type {number} */ (TIMES[id.split(":")[0] ?? ""]);
       const timing = { cache: "cold", median_ns: median, low_ns: median - 100, high_ns: median + 100 };
@@ -75,7 +77,7 @@ export function serve({
         status: runStatus,
         matches: !wrong.includes(id.split(":")[0] ?? ""),
         not_compared: "",
-        measurements: id.endsWith("gpu") ? [{ name: "timings" }] : [],
+        measurements: [{ name: "check" }, ...(id.endsWith("gpu") ? [{ name: "timings" }] : [])],
       };
     if (kind === "matrices") return matrixOf(id);
     if (part === "trials" && body) {

@@ -18,7 +18,7 @@ const [FIRST, SECOND] = ["k", "k-warps"].map(
 assert.ok(FIRST && SECOND);
 /** The words of the first changes. @param {InstanceType<typeof Work>} work */
 const words = (work) =>
-  [...work.trials.values()].map(({ change }, index) => work.verdict(index, change).words);
+  [...work.trials.values()].map(({ change }, index) => work.verdict(FIRST, index, change).words);
 
 beforeEach(() => store.update({ settled: FIRST, result: FIRST }));
 
@@ -82,6 +82,20 @@ test("trials that fail under way are stopped", async () => {
     assert.deepEqual(words(work), ["stopped", "stopped"]);
     assert.ok(!work.isComplete(answer));
   }
+});
+
+test("a change has one state: by its earlier trial, or by the search that has compared its results", async () => {
+  serve({ tried: ["k"] });
+  const work = new Work(() => {});
+  await work.load(FIRST);
+  while (work.following) await new Promise((resolve) => setTimeout(resolve));
+  assert.deepEqual(words(work)[1], "results not compared");
+  serve({ hasGpu: true });
+  await work.improve(FIRST);
+  const said = work.search?.tries.map(({ words: each }) => each);
+  assert.match(said?.[1] ?? "", /same results.* faster$/);
+  assert.deepEqual(words(work), said?.slice(0, 2));
+  assert.equal(work.search?.tries[1]?.details, "y (64 × 32): relative error 1.0e-4, tolerance 0.01");
 });
 
 test("a search is stopped when a different result has settled", async () => {
