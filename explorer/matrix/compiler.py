@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -28,18 +29,25 @@ MOST_AT_WORK = 32
 _FULL_SECONDS = 0.5
 #: The seconds between checks for additional slots.
 _SLOTS_SECONDS = 3.0
+#: The seconds after which a follower that does not ask for a matrix has left it. A browser lets a hidden page
+#: ask once a minute.
+FOLLOWING_SECONDS = 150.0
 _MOST_REMEMBERED = 100
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class _Work:
-    """A matrix at work. `refused` has the reasons for cells that the server did not take, by cell."""
+    """A matrix at work.
+
+    `followers` has the time of the last request of each. `refused` has the reasons for cells that the server
+    did not take, by cell.
+    """
 
     matrix_id: str
     cells: tuple[Cell, ...]
     caller: Caller
-    followers: set[str]
+    followers: dict[str, float]
     is_canceled: threading.Event = field(default_factory=threading.Event)
     refused: dict[int, str] = field(default_factory=dict)
     changed: threading.Event = field(default_factory=threading.Event)
@@ -88,7 +96,7 @@ class MatrixCompiler:
                 raise Unavailable("The server is shutting down. Try again in a minute.")
             known = self._at_work.get(matrix_id)
             if known is not None and not known.is_canceled.is_set():
-                known.followers.add(caller.follower)
+                known.followers[caller.follower] = time.monotonic()
                 return
             mine = sum(work.caller.client == caller.client for work in self._at_work.values())
             if mine >= MOST_OF_CLIENT or len(self._at_work) >= MOST_AT_WORK:
@@ -96,23 +104,34 @@ class MatrixCompiler:
                 raise TooManyRequests(f"{whose} are being compiled. Wait for one, or cancel it.")
             follower = f"{caller.client} matrix {matrix_id}"
             own = replace(caller, follower=follower, urgency=Urgency.BATCH)
-            work = _Work(matrix_id, cells, own, {caller.follower})
+            work = _Work(matrix_id, cells, own, {caller.follower: time.monotonic()})
             self._at_work[matrix_id] = work
             self._refused.pop(matrix_id, None)
             thread = threading.Thread(target=self._perform, args=(work,), name="matrix", daemon=True)
             self._threads.add(thread)
             thread.start()
 
+    def poll(self, matrix_id: str) -> None:
+        """Note that the caller asks for a matrix, if it is one of its followers."""
+        follower = current_caller().follower
+        with self._lock:
+            work = self._at_work.get(matrix_id)
+            if work is not None and follower in work.followers:
+                work.followers[follower] = time.monotonic()
+
     def cancel(self, matrix_id: str) -> int:
         """Leave a matrix, and stop it if it has no other followers. Return the number of other followers.
 
+        A page that was closed does not say so: it has left after `FOLLOWING_SECONDS` without a request.
         Compilations with other followers continue, and results stay.
         """
         with self._lock:
             work = self._at_work.get(matrix_id)
             if work is None:
                 return 0
-            work.followers.discard(current_caller().follower)
+            work.followers.pop(current_caller().follower, None)
+            latest = time.monotonic() - FOLLOWING_SECONDS
+            work.followers = {name: asked for name, asked in work.followers.items() if asked > latest}
             if not work.followers:
                 work.is_canceled.set()
                 work.changed.set()

@@ -76,10 +76,12 @@ def submit() -> Response:
 
 
 @blueprint.get(f"{API}/matrices/<matrix_id>")
-@documented({200: MatrixDocument})
+@documented({200: MatrixDocument}, None, FOLLOWER)
 def show(matrix_id: str) -> Response:
     """Return a matrix: the state and the metrics of each cell so far."""
-    return json_response(document_of(stored_matrix(matrix_id)))
+    stored = stored_matrix(matrix_id)
+    services().matrices.poll(stored.id)
+    return json_response(document_of(stored))
 
 
 @blueprint.post(f"{API}/matrices/<matrix_id>")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 
 import pytest
 from api import settled
@@ -130,6 +131,23 @@ def test_a_canceled_matrix_says_so_and_can_go_on(client, app, endless):
     assert client.post(ticket["api"]).status_code == 202
     assert client.get(ticket["api"]).get_json()["is_at_work"]
     assert client.delete(ticket["api"]).status_code == 204
+
+
+def test_a_page_that_asks_for_a_matrix_no_more_has_left_it(client, endless, monkeypatch):
+    body = {"compilation": {"source": f"{endless}# of a closed page\n", "target": "cuda:90"}}
+    address = client.post(f"{URL}?follower=page", json=body).get_json()["api"]
+
+    def canceled_after(seconds):
+        monkeypatch.setattr("explorer.matrix.compiler.FOLLOWING_SECONDS", seconds)
+        return client.delete(f"{address}?follower=other").status_code
+
+    submitted = time.monotonic()
+    time.sleep(2)
+    client.get(f"{address}?follower=page")
+    assert canceled_after(time.monotonic() - submitted) == 202
+    client.get(f"{address}?follower=other")
+    assert canceled_after(0) == 204
+    assert not client.get(address).get_json()["is_at_work"]
 
 
 def test_hostile_requests_are_refused_with_the_limit(client, ticket, matrix):

@@ -377,7 +377,7 @@ export const api = {
   /** @param {string} id @returns {Promise<import("./types.js").SessionDocument>} */
   session: (id) => get(`/sessions/${encodeURIComponent(id)}`),
   /** @param {string} id @returns {Promise<MatrixDocument>} */
-  matrix: (id) => get(matrixPath(id)),
+  matrix: (id) => get(following(matrixPath(id))),
   /** @param {MatrixRequest} body @param {Sending} [sending] @returns {Promise<MatrixTicket>} */
   createMatrix: (body, sending) => post(following("/matrices"), body, sending),
   /** Compile the cells of a matrix that have no result. @param {string} id @returns {Promise<MatrixTicket>} */
