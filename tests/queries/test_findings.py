@@ -267,8 +267,23 @@ def test_warnings_come_first_and_the_most_costly_first(find):
     assert costs == sorted(costs, reverse=True)
     assert found[0]["rule"] == "spills"
     assert found[0]["text"].startswith(
-        "`acc` needs 512 registers of a thread, which has 255; a thread spills "
+        "`acc` needs 512 registers of a thread, which has 255; spill instructions of a thread store "
     )
+
+
+def test_spills_name_stores_and_loads_and_cost_the_registers_that_are_missing(find, compiled):
+    source = changed(PRODUCT, LARGE)
+    resources = compiled(source).result.resources
+    (spills,) = (each for each in find(source)["findings"] if each["rule"] == "spills")
+    assert spills["text"].endswith(
+        f"; spill instructions of a thread store {resources.spill_stores_bytes:,} bytes "
+        f"and load {resources.spill_loads_bytes:,}."
+    )
+    values = {each["name"]: each["value"] for each in spills["evidence"]}
+    assert values["stack of a thread"] == resources.stack_bytes
+    needed = values["registers of the tensors alive at once"]
+    assert spills["cost"]["of"] == "registers that the tensors alive at once need are missing"
+    assert spills["cost"]["share"] == pytest.approx((needed - 255) / needed)
 
 
 def test_a_division_of_64_bits_has_its_instructions_its_cause_and_its_rank(find):
@@ -316,7 +331,8 @@ def test_a_fallback_to_few_registers_takes_the_place_of_its_warning_and_of_its_s
     cliff = found["register_cliff"]
     assert not {"messages", "spills"} & set(found)
     assert re.fullmatch(
-        r"ptxas has fallen back to \d+ of 255 possible registers of a thread, and spills [\d,]+ bytes.",
+        r"ptxas has fallen back to \d+ of 255 possible registers of a thread; "
+        r"spill instructions of a thread store [\d,]+ bytes and load [\d,]+.",
         cliff["text"],
     )
     assert cliff["cause"].startswith("The tensors alive at once need ")
