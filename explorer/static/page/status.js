@@ -68,8 +68,14 @@ class StatusBar extends HTMLElement {
                   : isTyping
                     ? ["busy", "edited, compiling"]
                     : [
-                        edited && outcome === "complete" ? "none" : (outcome ?? "none"),
-                        outcomeWords(latest.document) + since,
+                        edited && outcome === "complete"
+                          ? "none"
+                          : latest.hasFailedScript
+                            ? "failed"
+                            : (outcome ?? "none"),
+                        (latest.hasFailedScript ? "script failed, guesses " : "") +
+                          outcomeWords(latest.document) +
+                          since,
                       ];
     // The numbers of the previous result would seem to belong to the failure.
     const resources = failure ? null : result?.document.resources;
