@@ -449,12 +449,35 @@ def test_changes_of_the_launch_are_proposed_and_remove_the_finding(find):
         {"num_warps": 16},
         {"BM": 128},
         {"BN": 128},
-        {"BK": 32},
-        {"BM": 128, "BN": 128, "BK": 32},
+        {"BM": 128, "BN": 128},
     ]
     change = spills["changes"][-1]
     after = find(source, options=change["options"], constants=change["constants"])
     assert "spills" not in {each["rule"] for each in after["findings"]}
+
+
+def test_only_sizes_of_the_tensors_in_question_are_proposed(find):
+    """The accumulator does not depend on BK, and the bias only on BN, whose buffers cannot be larger."""
+
+    def constants(source, rule):
+        found = [each for each in find(source)["findings"] if each["rule"] == rule]
+        return found, {name for each in found for change in each["changes"] for name in change["constants"]}
+
+    assert constants(changed(PRODUCT, LARGE), "large_tensors")[1] == {"BM", "BN"}
+    bias = {
+        "(a, b, c, M": "(a, b, c, bias, M",
+        "    tl.store(c": "    acc += tl.load(bias + rn)[None, :]\n    tl.store(c",
+        "grid](a, b, c,": "grid](a, b, c, torch.empty(4096, device='cuda', dtype=torch.float16),",
+    }
+    (narrow,), names = constants(
+        changed(PRODUCT, bias | {"BM=64, BN=64": "BM=128, BN=64"}), "narrow_accesses"
+    )
+    assert names == {"BN"}
+    assert narrow["severity"] == "note"
+    assert 0 < narrow["cost"]["share"] < 0.05
+    full = {"BM=64, BN=64, BK=64": "BM=128, BN=64, BK=128", "num_warps=4": "num_warps=4, num_stages=4"}
+    (_,), names = constants(changed(PRODUCT, bias | full), "narrow_accesses")
+    assert names == set()
 
 
 @pytest.mark.parametrize(("rule", "source"), EDITED, ids=[rule for rule, _ in EDITED])

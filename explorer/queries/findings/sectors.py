@@ -50,7 +50,7 @@ def find(case: Case) -> Iterator[Finding]:
 def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
     """Propose larger rows of the tile, what the compiler cannot know, or consecutive elements."""
     if size := _short_row(case, access):
-        yield from larger_blocks(case, size)
+        yield from larger_blocks(case, [size])
     if access.limit != "layout":
         yield from known_multiples(case, [access])
     if access.allowed.get("contiguity", 0) > 1 or case.launch_values is None:

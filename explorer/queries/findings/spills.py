@@ -83,7 +83,7 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
             if most > limit
             else None
         ),
-        changes=(*more_warps(case, most), *smaller_blocks(case)),
+        changes=(*more_warps(case, most), *smaller_blocks(case, _sizes(alive))),
         tour="occupancy",
         terms=("spill", "register-pressure"),
     )
@@ -113,6 +113,12 @@ def _largest(case: Case) -> tuple[int, int, list[LiveRange]]:
     line = sums.index(most) + 1 if sums else 0
     alive = [each for each in held if each.registers and each.first <= line < max(each.last, each.first + 1)]
     return line, most, sorted(alive, key=lambda each: -each.registers)
+
+
+def _sizes(alive: list[LiveRange]) -> set[int]:
+    """Return the sizes of the tensors that need the most registers: at least half of what the largest needs."""
+    large = (each.type.split()[0] for each in alive if 2 * each.registers >= alive[0].registers)
+    return {int(size) for shape in large for size in shape.split("×")}
 
 
 def _variable(each: LiveRange) -> str:
