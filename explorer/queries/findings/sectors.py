@@ -10,7 +10,7 @@ from explorer.queries.findings.changes import larger_blocks, line_changes
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
 from explorer.queries.findings.multiples import UNKNOWN, known_multiples
 from explorer.queries.layout_accesses import AccessRow
-from explorer.queries.why_facts import code
+from explorer.queries.why_facts import code, percent
 
 TITLE = "Sectors of memory that are used"
 #: Accesses that use a larger share of their sectors are no finding.
@@ -28,12 +28,11 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="sectors",
             severity="warning",
-            text=f"{code(each.operation)} uses {most}{100 * each.sector_share:.0f} % of "
+            text=f"{code(each.operation)} uses {most}{percent(each.sector_share)} of "
             "the bytes of the sectors that it accesses.",
             evidence=(
                 Value("sectors that a warp accesses", each.sectors, "", "modelled"),
                 Value("bytes that it uses", each.used_bytes or 0, "B", "modelled"),
-                Value("size of a sector", SECTOR_BYTES, "B", "observed"),
             ),
             cause=cause,
             advice=advice,
@@ -41,7 +40,11 @@ def find(case: Case) -> Iterator[Finding]:
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
             changes=tuple(_changes(case, each)),
-            cost=Cost(1 - each.sector_share, "bytes that it transfers", "modelled"),
+            cost=Cost(
+                1 - each.sector_share,
+                f"bytes that it transfers{', at most' if each.sectors_are_most else ''}",
+                "modelled",
+            ),
             tour="layouts",
             terms=("sector", "coalescing"),
         )
