@@ -14,6 +14,7 @@ from explorer.glossary import find_term
 from explorer.model import LineEdit, Request
 from explorer.queries import finding_changes, findings
 from explorer.queries.query import Subject
+from explorer.queries.why_facts import percent
 from explorer.tours import TOURS
 
 PRODUCT = """import torch
@@ -240,6 +241,21 @@ def test_a_rule_that_fails_is_not_checked_and_the_others_are(compiled, answered,
         "spills": "It is not known." if isinstance(error, NotFound) else "The source is nested too deeply."
     }
     assert after.findings == [each for each in before.findings if each.rule != "spills"]
+
+
+def test_shares_of_a_finding_have_one_format_and_halves_are_rounded_up(find):
+    large = {"BM=64, BN=64": "BM=128, BN=128", "num_warps=4": "num_stages=4"}
+    (low,) = (each for each in find(changed(PRODUCT, large))["findings"] if each["rule"] == "occupancy_limit")
+    (shown,) = (each["value"] for each in low["evidence"] if each["name"] == "occupancy")
+    assert low["text"].startswith(f"The occupancy is {percent(shown)}: ")
+    assert (percent(0.125), percent(0.0625), percent(1)) == ("13 %", "6 %", "100 %")
+
+
+def test_the_cost_of_sectors_is_a_bound_where_the_text_has_one_and_evidence_is_about_the_kernel(find):
+    source = next(source for rule, source, _ in CASES if rule == "sectors")
+    for each in (each for each in find(source)["findings"] if each["rule"] == "sectors"):
+        assert ("at least" in each["text"]) == ("at most" in each["cost"]["of"])
+        assert "size of a sector" not in {value["name"] for value in each["evidence"]}
 
 
 def test_a_low_occupancy_is_no_finding_if_the_gpu_holds_the_whole_grid_at_once(find):
@@ -545,6 +561,28 @@ def test_a_finding_of_a_changed_line_stays(query_service, compiled):
     answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
     assert (answer["vanished"], answer["appeared"], answer["is_worse"]) == ([], [], False)
     assert {each["text"] for each in answer["verdicts"]} == {"the finding stays"}
+
+
+def test_a_finding_that_stays_says_how_much_lower_its_figure_is_and_marks_no_higher_one(
+    query_service, compiled
+):
+    source = changed(PRODUCT, LARGE)
+    large, smaller = compiled(source), compiled(source, constants={"BM": 128, "BN": 256})
+    bytes_of = [
+        each.result.resources.spill_stores_bytes + each.result.resources.spill_loads_bytes
+        for each in (large, smaller)
+    ]
+    assert 256 <= bytes_of[1] < 0.75 * bytes_of[0]
+
+    def answer(*records):
+        found = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+        return found, {each["text"] for each in found["verdicts"] if not each["is_removed"]}
+
+    before, after = (f"{count / 1024:.1f}" for count in bytes_of)
+    assert f"the finding stays: spill stores and loads {before} → {after} KiB" in answer(large, smaller)[1]
+    back, texts = answer(smaller, large)
+    assert "spills" in back["worse"]
+    assert not any("→" in each for each in texts)
 
 
 def test_a_loop_that_waits_names_its_loads(find):

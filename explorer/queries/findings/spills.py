@@ -15,6 +15,8 @@ TITLE = "Spilled registers"
 #: Measured on an H200: to avoid fewer bytes per thread makes kernels slower as often as faster.
 _MANY_BYTES = 256
 _MOST_TENSORS = 3
+#: The names of the values that say what spills store and load.
+SPILL_VALUES = ("bytes stored by spills, per thread", "bytes loaded by spills, per thread")
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -61,8 +63,8 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
         severity="warning",
         text=text or _text(case, alive, registers),
         evidence=(
-            Value("bytes stored by spills, per thread", stored, "B", "observed"),
-            Value("bytes loaded by spills, per thread", loaded, "B", "observed"),
+            Value(SPILL_VALUES[0], stored, "B", "observed"),
+            Value(SPILL_VALUES[1], loaded, "B", "observed"),
             *([] if stack is None else [Value("stack of a thread", stack, "B", "observed")]),
             Value("registers per thread", registers, "", "observed"),
             *([Value("registers of the tensors alive at once", most, "", "modelled")] if alive else []),
@@ -116,7 +118,7 @@ def _largest(case: Case) -> tuple[int, int, list[LiveRange]]:
 
 
 def _sizes(alive: list[LiveRange]) -> set[int]:
-    """Return the sizes of the tensors that need the most registers: at least half of what the largest needs."""
+    """Return the sizes of the tensors that need at least half of the registers of the largest."""
     large = (each.type.split()[0] for each in alive if 2 * each.registers >= alive[0].registers)
     return {int(size) for shape in large for size in shape.split("×")}
 
