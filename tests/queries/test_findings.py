@@ -258,6 +258,26 @@ def test_the_cost_of_sectors_is_a_bound_where_the_text_has_one_and_evidence_is_a
         assert "size of a sector" not in {value["name"] for value in each["evidence"]}
 
 
+def test_a_copy_that_transposes_is_told_to_move_tiles_of_two_dimensions(find):
+    def advice(source):
+        return [each["advice"] for each in find(source)["findings"] if each["rule"] == "sectors"]
+
+    flat = changed(
+        ADD,
+        {
+            "    total = ": "    rows = offsets // 1024 + offsets % 1024 * 1024\n    total = ",
+            "tl.store(out + offsets": "tl.store(out + rows",
+        },
+    )
+    (transposed,) = advice(flat)
+    assert "two dimensions of at least 32" in transposed
+    assert "`tl.trans`" in transposed
+    loop = PRODUCT[PRODUCT.index("    acc =") : PRODUCT.index("\n\na = torch")]
+    tile = "    x = tl.load(a + rm[:, None] * K + rn)\n    tl.store(c + rn[:, None] * N + rm, tl.trans(x))"
+    tiled = changed(PRODUCT, {loop: tile})
+    assert advice(tiled) == []
+
+
 def test_a_low_occupancy_is_no_finding_if_the_gpu_holds_the_whole_grid_at_once(find):
     large = changed(PRODUCT, {"BM=64, BN=64": "BM=128, BN=128", "num_warps=4": "num_stages=4"})
     small = changed(large, {"grid = lambda meta: (4096": "grid = lambda meta: (256"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from explorer.analysis.mlir.moved_values import moved_values
 from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import larger_blocks, line_changes
@@ -69,6 +70,14 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
             f"The tile has only {size} elements along the dimension of consecutive addresses.",
             "Use a larger tile along this dimension.",
         )
+    if is_apart(access) and _is_transposed(case, access):
+        return (
+            "The load and the store of a value follow different dimensions: the lanes have consecutive "
+            "addresses in only one of the two.",
+            "If other programs access the addresses between, move a tile with two dimensions of at least 32 "
+            "elements, and store `tl.trans` of it. The compiler transposes it through shared memory, so that "
+            "both accesses follow consecutive addresses.",
+        )
     if access.pointer is None or is_apart(access):
         return (
             "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
@@ -89,6 +98,21 @@ def is_apart(access: AccessRow) -> bool:
         return False
     consecutive_bytes = access.allowed["contiguity"] * access.lane_bytes // access.vector
     return access.sector_share < GOOD_SHARE and consecutive_bytes < GOOD_SHARE * SECTOR_BYTES
+
+
+def _is_transposed(case: Case, access: AccessRow) -> bool:
+    """Return whether an access moves a value whose other access, load or store, uses its sectors well."""
+    others = {
+        other
+        for pair in moved_values(case.functions)
+        if access.line in pair
+        for other in pair
+        if other != access.line
+    }
+    return any(
+        each.line in others and each.sector_share is not None and each.sector_share >= GOOD_SHARE
+        for each in case.accesses
+    )
 
 
 def _short_row(case: Case, access: AccessRow) -> int:
