@@ -26,7 +26,7 @@ from explorer.store import is_over
 
 _FIGURES = {
     "registers": ("registers",),
-    "spilled bytes": ("spill_stores_bytes", "spill_loads_bytes"),
+    "bytes that spills store and load": ("spill_stores_bytes", "spill_loads_bytes"),
     "bytes of shared memory": ("shared_bytes",),
 }
 _Job = TypeVar("_Job", CompilationDocument, RunDocument)

@@ -150,7 +150,7 @@ def _facts_of(resources: ResourcesDocument, target: str) -> list[_Fact]:
         facts.append(_Fact(str(resources.registers), "registers", resources.registers / limit))
     spills = (resources.spill_stores_bytes or 0) + (resources.spill_loads_bytes or 0)
     if spills:
-        facts.append(_Fact(_size(spills), "spilled", color="warn"))
+        facts.append(_Fact(_size(spills), "spill stores and loads", color="warn"))
     if resources.shared_bytes is not None:
         limit = resources.shared_limit_bytes
         title = f"shared, of {_size(limit)}"

@@ -409,18 +409,18 @@ class Compilation:
     def _register_cliff(self, resources: Resources) -> Diagnostic | None:
         """Return a warning if ptxas has given up: it uses few registers, though nobody asked for that."""
         multiprocessor = self._target.device.multiprocessor
-        registers, spilled_bytes = resources.registers, resources.spill_stores_bytes or 0
+        registers, stored_bytes = resources.registers, resources.spill_stores_bytes or 0
         is_chosen = self._target.vendor != "NVIDIA" or ".maxnreg" in self._assembly
         if is_chosen or not registers or not resources.threads:
             return None
         possible = multiprocessor.registers_of_a_thread(resources.threads)
-        if registers > possible * _CLIFF_SHARE or spilled_bytes < _CLIFF_BYTES:
+        if registers > possible * _CLIFF_SHARE or stored_bytes < _CLIFF_BYTES:
             return None
         return Diagnostic(
             "warning",
-            f"ptxas has fallen back to {registers} of {possible} possible registers for each thread, and "
-            f"spills {spilled_bytes:,} bytes: the kernel has too many values at the same time. Few registers "
-            "make the occupancy high, but each spilled value goes through memory.",
+            f"ptxas has fallen back to {registers} of {possible} possible registers for each thread, whose "
+            f"spills store {stored_bytes:,} bytes: the kernel has too many values at the same time. Few "
+            "registers make the occupancy high, but each spilled value goes through memory.",
             "sass",
             self._specialization.described.line,
             hint="Use smaller tiles or more warps, so that each thread has fewer elements.",

@@ -386,10 +386,11 @@ def _pass_side(entry: PassEntry | None) -> PassSideDocument | None:
 
 def _resources(before: Record, after: Record) -> Iterable[ResourceDocument]:
     old, new = _needs(before), _needs(after)
+    vendors = {find_target(each.request.target).vendor for each in (before, after)}
     for name in old | new:
         values = old.get(name), new.get(name)
         if values != (None, None):
-            yield ResourceDocument(name, *values, _verdict(name, *values))
+            yield ResourceDocument(name, *values, _verdict(name, *values, is_comparable=len(vendors) == 1))
 
 
 def _needs(record: Record) -> dict[str, Any]:
@@ -399,10 +400,13 @@ def _needs(record: Record) -> dict[str, Any]:
     return msgspec.structs.asdict(ResourcesDocument.of(resources, record.request.target))
 
 
-def _verdict(name: str, before: Any, after: Any) -> Verdict:
-    """Compare a resource. A resource that is not a metric, such as the number of threads, is a choice."""
+def _verdict(name: str, before: Any, after: Any, *, is_comparable: bool) -> Verdict:
+    """Compare a resource. A resource that is not a metric, such as the number of threads, is a choice.
+
+    The resources of different vendors are not comparable: a register of NVIDIA is not a register of AMD.
+    """
     metric = find_metric(name)
-    if metric is not None:
+    if metric is not None and is_comparable:
         return metric.verdict(before, after)
     return "same" if before == after else "different"
 
@@ -425,7 +429,7 @@ COMPARISON = Query(
     about="pair",
     path="",
     summary="Compare two compilations: requests, stages, compiler passes, resources.",
-    version=3,
+    version=4,
     document=ComparisonDocument,
     find=_find_comparison,
     saved=nothing_saved,

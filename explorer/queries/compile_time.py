@@ -93,11 +93,15 @@ class TensorSize(msgspec.Struct, frozen=True):
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """Why the code is long, and its compilation slow, with advice."""
+    """Why the code is long, and its compilation slow, with advice.
+
+    `shape` is that of the tensor that is the cause; (): a loop is.
+    """
 
     text: str
     advice: str
     source_line: int
+    shape: tuple[int, ...] = ()
 
 
 class CompileTimeDocument(msgspec.Struct, frozen=True):
@@ -283,7 +287,7 @@ def _large_tensor(record: Record, largest: list[TensorSize]) -> Iterator[tuple[i
             f"{registers} registers. Each element has its own instructions."
         )
         advice = "Use a smaller tile or more warps, so that each thread has fewer elements."
-        yield tensor.elements_per_thread, Cause(text, advice, tensor.source_line)
+        yield tensor.elements_per_thread, Cause(text, advice, tensor.source_line, tensor.shape)
 
 
 def _copied_loop(record: Record, sources: _Sources) -> Iterator[tuple[int, Cause]]:
@@ -322,7 +326,7 @@ def _copied_loop(record: Record, sources: _Sources) -> Iterator[tuple[int, Cause
 QUERY = Query(
     name="compile_time",
     summary="Time by pass, instructions by source line, elements per thread, and why the code is long.",
-    version=2,
+    version=3,
     document=CompileTimeDocument,
     find=_find,
 )

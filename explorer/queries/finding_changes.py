@@ -11,11 +11,15 @@ import msgspec
 from explorer.queries import findings
 from explorer.queries.findings.case import block_uses_of
 from explorer.queries.findings.finding import Finding
+from explorer.queries.findings.spills import SPILL_VALUES
 from explorer.queries.query import Query, Subject, nothing_saved
+from explorer.queries.why_facts import percent
 from explorer.store import Record
 
 #: The share of the programs that smaller tiles need: the last block of a dimension may be smaller.
 _PROGRAMS = 0.9
+#: The figure of a finding that stays is said if it becomes at most this share.
+_MUCH_LOWER = 0.75
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -60,6 +64,7 @@ def _find(subject: Subject) -> FindingChanges:
                 pairs.append((each.finding, same.finding))
                 before.remove(each)
                 after.remove(same)
+    stays = {id(each): same for each, same in pairs}
     appeared = [each.finding for each in after]
     worse = [same for each, same in pairs if _cost(same) > _cost(each)]
     fixed = _fixed(*subject.pair)
@@ -70,14 +75,34 @@ def _find(subject: Subject) -> FindingChanges:
         [each.rule for each in worse],
         fixed,
         is_worse,
-        [_verdict(each in before, fixed, is_worse) for each in all_before],
+        [
+            _stays(each.finding, stays[id(each.finding)])
+            if id(each.finding) in stays
+            else _verdict(each in before, fixed, is_worse)
+            for each in all_before
+        ],
     )
 
 
+def _stays(finding: Finding, same: Finding) -> Verdict:
+    """Return the verdict on a finding that both have, with its figure if that is much lower."""
+    text = "the finding stays"
+    if (spilled := _spilled_bytes(finding)) is not None and (left := _spilled_bytes(same)) is not None:
+        if left <= _MUCH_LOWER * spilled:
+            text += f": spill stores and loads {spilled / 1024:.1f} → {left / 1024:.1f} KiB"
+    elif finding.cost and same.cost and same.cost.share <= _MUCH_LOWER * finding.cost.share:
+        text += f": {percent(finding.cost.share)} → {percent(same.cost.share)} of the {same.cost.of}"
+    return Verdict(False, False, text)
+
+
+def _spilled_bytes(finding: Finding) -> float | None:
+    """Return the bytes that spills store and load; None if the finding is about something else."""
+    values = [each.value for each in finding.evidence if each.name in SPILL_VALUES]
+    return sum(values) if values else None
+
+
 def _verdict(is_removed: bool, fixed: list[str], is_worse: bool) -> Verdict:
-    if not is_removed:
-        text = "the finding stays"
-    elif fixed:
+    if fixed:
         text = f"the grid of the script does not follow {', '.join(fixed)}"
     else:
         text = "other findings appear" if is_worse else "proven in the compiler"
@@ -136,7 +161,9 @@ def _kind(placed: _Placed) -> tuple[str, str]:
 
 
 def _cost(finding: Finding) -> float:
-    return finding.cost.share if finding.cost else 0.0
+    """Return a figure to compare with that of another finding of the same rule."""
+    spilled = _spilled_bytes(finding)
+    return spilled if spilled is not None else finding.cost.share if finding.cost else 0.0
 
 
 QUERY = Query(

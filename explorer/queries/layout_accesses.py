@@ -20,6 +20,7 @@ from explorer.analysis.layouts.matrix_tiles import tile_of_encoding, tile_of_ins
 from explorer.model.answers import AxisInformation, Operation
 from explorer.queries.emission import Emission
 from explorer.queries.layout_survey import Survey
+from explorer.queries.why_facts import percent
 
 _MATRIX = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 
@@ -193,7 +194,7 @@ class AxisWords:
         why += self._advice(found)
         spread = (
             f"The {lanes} lanes access {'at most ' * touched.are_most}{touched.sectors} sectors of 32 bytes "
-            f"and use {'at least ' * touched.are_most}{100 * touched.share:.0f} % of them"
+            f"and use {'at least ' * touched.are_most}{percent(touched.share)} of them"
         )
         more = "" if touched.share == 1 else f": {_scattered(found)}"
         return f"A lane moves {what} at once along dimension {found.dimension}: {why}. {spread}{more}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Literal
 
@@ -49,6 +50,11 @@ def listed_lines(lines: Iterable[int]) -> str:
     """Return numbers of lines in a sentence: "line 7", "lines 6 and 7"."""
     names = list(dict.fromkeys(map(str, lines)))
     return f"line{'s' * (len(names) > 1)} {listed(names)}"
+
+
+def percent(share: float) -> str:
+    """Return a share as the page shows shares: "13 %" for 0.125. Halves are rounded up."""
+    return f"{math.floor(100 * share + 0.5)} %"
 
 
 def counted(count: int, noun: str) -> str:

@@ -10,7 +10,7 @@ import "./page/pane_rail.js";
 import { startCommands } from "./menus/actions.js";
 import { startKeys } from "./core/commands.js";
 import { byId, debounce, setText } from "./core/dom.js";
-import { hasGuesses, keptDraft, unsentDraft } from "./launch/draft.js";
+import { keptDraft, unsentDraft } from "./launch/draft.js";
 import {
   begin,
   choose,
@@ -30,6 +30,7 @@ import { permalink } from "./menus/share.js";
 import { startSplitter } from "./page/splitter.js";
 import "./page/status.js";
 import { foundWords } from "./core/status.js";
+import { hasGuesses } from "./core/result.js";
 import { store } from "./core/store.js";
 import { loadLater } from "./core/modules.js";
 import { keep, kept } from "./core/storage.js";

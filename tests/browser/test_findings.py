@@ -102,7 +102,7 @@ def test_a_paste_leads_to_a_proven_change_in_two_clicks(visitor: Visitor) -> Non
     expect(proven.first).to_contain_text("same results")
     proven.first.get_by_role("button", name="Apply").click()
     wait_for_result(page)
-    expect(pane.locator(".finding-difference")).to_contain_text(re.compile(r"spills .* → 0"))
+    expect(pane.locator(".finding-difference")).to_contain_text(re.compile(r"spill stores and loads .* → 0"))
     expect(spills).to_have_count(0)
     expect(page.locator("status-bar")).to_contain_text(re.compile(r"spills 0"))
 

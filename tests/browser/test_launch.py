@@ -416,7 +416,10 @@ def test_the_panel_says_where_the_arguments_come_from(page: Page) -> None:
     set_source(page, f'{KERNEL}\nopen("weights.bin")\n')
     expect(hint).to_contain_text("The script ends with an error at line", timeout=COMPILE_TIMEOUT_MS)
     page.keyboard.press("Control+Enter")
-    wait_for_result(page)
+    expect(page.locator("message-banner")).to_contain_text("weights.bin", timeout=COMPILE_TIMEOUT_MS)
+    expect(page.locator("message-banner")).to_contain_text("these arguments are guessed")
+    wait_for_result(page, "failed")
+    expect(page.locator("status-bar")).to_contain_text("script failed, guesses complete")
     expect(page.locator("status-bar")).to_contain_text("1 error")
     expect(hint).to_contain_text("The script ends with an error at line")
 

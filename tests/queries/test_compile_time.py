@@ -80,6 +80,7 @@ def test_a_block_that_is_too_large_is_named_and_more_warps_help(answer, triton):
         "instructions.",
         "advice": "Use a smaller tile or more warps, so that each thread has fewer elements.",
         "source_line": 7,
+        "shape": [32768],
     }
     for better in (ADD.format(block=8192, warps=4), ADD.format(block=32768, warps=16)):
         advised = answer(better, triton=triton)

@@ -14,6 +14,7 @@ from explorer.glossary import find_term
 from explorer.model import LineEdit, Request
 from explorer.queries import finding_changes, findings
 from explorer.queries.query import Subject
+from explorer.queries.why_facts import percent
 from explorer.tours import TOURS
 
 PRODUCT = """import torch
@@ -242,6 +243,41 @@ def test_a_rule_that_fails_is_not_checked_and_the_others_are(compiled, answered,
     assert after.findings == [each for each in before.findings if each.rule != "spills"]
 
 
+def test_shares_of_a_finding_have_one_format_and_halves_are_rounded_up(find):
+    large = {"BM=64, BN=64": "BM=128, BN=128", "num_warps=4": "num_stages=4"}
+    (low,) = (each for each in find(changed(PRODUCT, large))["findings"] if each["rule"] == "occupancy_limit")
+    (shown,) = (each["value"] for each in low["evidence"] if each["name"] == "occupancy")
+    assert low["text"].startswith(f"The occupancy is {percent(shown)}: ")
+    assert (percent(0.125), percent(0.0625), percent(1)) == ("13 %", "6 %", "100 %")
+
+
+def test_the_cost_of_sectors_is_a_bound_where_the_text_has_one_and_evidence_is_about_the_kernel(find):
+    source = next(source for rule, source, _ in CASES if rule == "sectors")
+    for each in (each for each in find(source)["findings"] if each["rule"] == "sectors"):
+        assert ("at least" in each["text"]) == ("at most" in each["cost"]["of"])
+        assert "size of a sector" not in {value["name"] for value in each["evidence"]}
+
+
+def test_a_copy_that_transposes_is_told_to_move_tiles_of_two_dimensions(find):
+    def advice(source):
+        return [each["advice"] for each in find(source)["findings"] if each["rule"] == "sectors"]
+
+    flat = changed(
+        ADD,
+        {
+            "    total = ": "    rows = offsets // 1024 + offsets % 1024 * 1024\n    total = ",
+            "tl.store(out + offsets": "tl.store(out + rows",
+        },
+    )
+    (transposed,) = advice(flat)
+    assert "two dimensions of at least 32" in transposed
+    assert "`tl.trans`" in transposed
+    loop = PRODUCT[PRODUCT.index("    acc =") : PRODUCT.index("\n\na = torch")]
+    tile = "    x = tl.load(a + rm[:, None] * K + rn)\n    tl.store(c + rn[:, None] * N + rm, tl.trans(x))"
+    tiled = changed(PRODUCT, {loop: tile})
+    assert advice(tiled) == []
+
+
 def test_a_low_occupancy_is_no_finding_if_the_gpu_holds_the_whole_grid_at_once(find):
     large = changed(PRODUCT, {"BM=64, BN=64": "BM=128, BN=128", "num_warps=4": "num_stages=4"})
     small = changed(large, {"grid = lambda meta: (4096": "grid = lambda meta: (256"})
@@ -267,8 +303,23 @@ def test_warnings_come_first_and_the_most_costly_first(find):
     assert costs == sorted(costs, reverse=True)
     assert found[0]["rule"] == "spills"
     assert found[0]["text"].startswith(
-        "`acc` needs 512 registers of a thread, which has 255; a thread spills "
+        "`acc` needs 512 registers of a thread, which has 255; spill instructions of a thread store "
     )
+
+
+def test_spills_name_stores_and_loads_and_cost_the_registers_that_are_missing(find, compiled):
+    source = changed(PRODUCT, LARGE)
+    resources = compiled(source).result.resources
+    (spills,) = (each for each in find(source)["findings"] if each["rule"] == "spills")
+    assert spills["text"].endswith(
+        f"; spill instructions of a thread store {resources.spill_stores_bytes:,} bytes "
+        f"and load {resources.spill_loads_bytes:,}."
+    )
+    values = {each["name"]: each["value"] for each in spills["evidence"]}
+    assert values["stack of a thread"] == resources.stack_bytes
+    needed = values["registers of the tensors alive at once"]
+    assert spills["cost"]["of"] == "registers that the tensors alive at once need are missing"
+    assert spills["cost"]["share"] == pytest.approx((needed - 255) / needed)
 
 
 def test_a_division_of_64_bits_has_its_instructions_its_cause_and_its_rank(find):
@@ -316,7 +367,8 @@ def test_a_fallback_to_few_registers_takes_the_place_of_its_warning_and_of_its_s
     cliff = found["register_cliff"]
     assert not {"messages", "spills"} & set(found)
     assert re.fullmatch(
-        r"ptxas has fallen back to \d+ of 255 possible registers of a thread, and spills [\d,]+ bytes.",
+        r"ptxas has fallen back to \d+ of 255 possible registers of a thread; "
+        r"spill instructions of a thread store [\d,]+ bytes and load [\d,]+.",
         cliff["text"],
     )
     assert cliff["cause"].startswith("The tensors alive at once need ")
@@ -433,12 +485,35 @@ def test_changes_of_the_launch_are_proposed_and_remove_the_finding(find):
         {"num_warps": 16},
         {"BM": 128},
         {"BN": 128},
-        {"BK": 32},
-        {"BM": 128, "BN": 128, "BK": 32},
+        {"BM": 128, "BN": 128},
     ]
     change = spills["changes"][-1]
     after = find(source, options=change["options"], constants=change["constants"])
     assert "spills" not in {each["rule"] for each in after["findings"]}
+
+
+def test_only_sizes_of_the_tensors_in_question_are_proposed(find):
+    """The accumulator does not depend on BK, and the bias only on BN, whose buffers cannot be larger."""
+
+    def constants(source, rule):
+        found = [each for each in find(source)["findings"] if each["rule"] == rule]
+        return found, {name for each in found for change in each["changes"] for name in change["constants"]}
+
+    assert constants(changed(PRODUCT, LARGE), "large_tensors")[1] == {"BM", "BN"}
+    bias = {
+        "(a, b, c, M": "(a, b, c, bias, M",
+        "    tl.store(c": "    acc += tl.load(bias + rn)[None, :]\n    tl.store(c",
+        "grid](a, b, c,": "grid](a, b, c, torch.empty(4096, device='cuda', dtype=torch.float16),",
+    }
+    (narrow,), names = constants(
+        changed(PRODUCT, bias | {"BM=64, BN=64": "BM=128, BN=64"}), "narrow_accesses"
+    )
+    assert names == {"BN"}
+    assert narrow["severity"] == "note"
+    assert 0 < narrow["cost"]["share"] < 0.05
+    full = {"BM=64, BN=64, BK=64": "BM=128, BN=64, BK=128", "num_warps=4": "num_warps=4, num_stages=4"}
+    (_,), names = constants(changed(PRODUCT, bias | full), "narrow_accesses")
+    assert names == set()
 
 
 @pytest.mark.parametrize(("rule", "source"), EDITED, ids=[rule for rule, _ in EDITED])
@@ -506,6 +581,28 @@ def test_a_finding_of_a_changed_line_stays(query_service, compiled):
     answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
     assert (answer["vanished"], answer["appeared"], answer["is_worse"]) == ([], [], False)
     assert {each["text"] for each in answer["verdicts"]} == {"the finding stays"}
+
+
+def test_a_finding_that_stays_says_how_much_lower_its_figure_is_and_marks_no_higher_one(
+    query_service, compiled
+):
+    source = changed(PRODUCT, LARGE)
+    large, smaller = compiled(source), compiled(source, constants={"BM": 128, "BN": 256})
+    bytes_of = [
+        each.result.resources.spill_stores_bytes + each.result.resources.spill_loads_bytes
+        for each in (large, smaller)
+    ]
+    assert 256 <= bytes_of[1] < 0.75 * bytes_of[0]
+
+    def answer(*records):
+        found = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+        return found, {each["text"] for each in found["verdicts"] if not each["is_removed"]}
+
+    before, after = (f"{count / 1024:.1f}" for count in bytes_of)
+    assert f"the finding stays: spill stores and loads {before} → {after} KiB" in answer(large, smaller)[1]
+    back, texts = answer(smaller, large)
+    assert "spills" in back["worse"]
+    assert not any("→" in each for each in texts)
 
 
 def test_a_loop_that_waits_names_its_loads(find):

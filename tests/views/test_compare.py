@@ -84,6 +84,9 @@ def test_another_target_has_stages_of_its_own(client, api, ticket, vector_add):
     assert by_name["sass"]["after"] is None and by_name["amdgcn"]["before"] is None
     diff = client.get(by_name["amdgcn"]["url"]).get_json()
     assert diff["lines_added"] == by_name["amdgcn"]["after"]["lines"]
+    # Registers of another vendor are another resource: fewer of them are not better.
+    assert {each["name"] for each in comparison["resources"]} >= {"registers", "occupancy"}
+    assert {each["verdict"] for each in comparison["resources"]} <= {"same", "different"}
 
 
 def test_sources_are_compared_to_the_letter(client, api, ticket, vector_add):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.analysis.mlir.operations import Function
 
 _SHAPE = re.compile(r"\btensor<((?:\d+x)+)")
+_BUFFER = re.compile(
+    r"ttg\.local_alloc\b[^\n]*: \(\) -> !ttg\.memdesc<(?P<shape>(?:\d+x)+)(?P<element>[^,>]+),"
+)
 _OPERATION = re.compile(r"^\s*(?:%\S+ = )?((?:arith|math|tt)\.\w+)\b.*(?:\b|x)f64\b")
 _FP64_POINTER = re.compile(r"!tt\.ptr<f64>|tensordesc<[^>]*f64")
 _ATOMIC = re.compile(r"(?:%\S+ = )?tt\.atomic_(?:rmw (?P<name>\w+),|cas) \w+, (?P<scope>\w+),")
@@ -22,6 +27,18 @@ _CARRIED = re.compile(r"arg\d+")
 def tensor_sizes(text: str) -> set[int]:
     """Return the sizes of all dimensions of tensors."""
     return {int(size) for shape in _SHAPE.findall(text) for size in shape.split("x") if size}
+
+
+def buffer_sizes(text: str) -> list[tuple[set[int], int]]:
+    """Return the sizes and the bytes of each buffer of shared memory of the loops of TTGIR.
+
+    Buffers with an initial value live shortly, and share their memory: they are left out.
+    """
+    found = [
+        ([int(size) for size in match["shape"].split("x") if size], match["element"])
+        for match in _BUFFER.finditer(text)
+    ]
+    return [(set(sizes), math.prod(sizes) * bytes_of_element(element)) for sizes, element in found]
 
 
 def has_fp64_pointers(text: str) -> bool:

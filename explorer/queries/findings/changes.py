@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from explorer.analysis.block_sizes import BlockUse
-from explorer.analysis.mlir.texts import tensor_sizes
+from explorer.analysis.mlir.texts import buffer_sizes, tensor_sizes
 from explorer.model import LineEdit
 from explorer.model.limits import MOST_EDITS
 from explorer.queries.findings.case import Case
@@ -42,12 +42,19 @@ def fewer_warps(case: Case) -> Iterator[Change]:
         yield Change(f"warps {warps} → {warps // 2}", {"num_warps": warps // 2})
 
 
-def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
+def smaller_blocks(
+    case: Case, of_sizes: Collection[int] | None = None, *, of_loops: bool = False
+) -> Iterator[Change]:
     """Propose half of each size of a tile, the largest first, and then half of all.
 
-    With `of_loops`, only sizes that make more turns of a loop, but not more programs.
+    `of_sizes` are the sizes of the tensors in question; None: of all tensors. With `of_loops`, only sizes
+    that make more turns of a loop, but not more programs.
     """
-    sizes = {name: size for name, (size, use) in _block_sizes(case).items() if not (of_loops and use.by_grid)}
+    sizes = {
+        name: size
+        for name, (size, use) in _block_sizes(case).items()
+        if not (of_loops and use.by_grid) and (of_sizes is None or size in of_sizes)
+    }
     for name, size in sizes.items():
         yield Change(f"{name} {size} → {size // 2}", constants={name: size // 2})
     if len(sizes) > 1:
@@ -56,10 +63,16 @@ def smaller_blocks(case: Case, *, of_loops: bool = False) -> Iterator[Change]:
         yield Change(words, constants=dict(halves))
 
 
-def larger_blocks(case: Case, of_size: int | None = None) -> Iterator[Change]:
-    """Propose twice each size of a tile, or each that is `of_size`, so that there are fewer programs."""
+def larger_blocks(case: Case, of_sizes: Collection[int]) -> Iterator[Change]:
+    """Propose twice each size of a tile that is one of `of_sizes`, so that there are fewer programs.
+
+    A size is left out if with twice of it, the buffers of the loops do not fit into shared memory.
+    """
+    possible = case.target.device.multiprocessor.shared_bytes_per_block
+    buffers = buffer_sizes(case.ttgir)
     for name, (size, use) in _block_sizes(case).items():
-        if use.by_grid and of_size in (None, size):
+        needed = sum(count * (1 + (size in sizes)) for sizes, count in buffers)
+        if use.by_grid and size in of_sizes and needed <= possible:
             yield Change(f"{name} {size} → {2 * size}", constants={name: 2 * size})
 
 

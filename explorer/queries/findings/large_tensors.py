@@ -21,6 +21,6 @@ def find(case: Case) -> Iterator[Finding]:
             text=cause.text,
             advice=cause.advice,
             source_line=cause.source_line,
-            changes=(*smaller_blocks(case), *more_warps(case)),
+            changes=(*smaller_blocks(case, cause.shape or None), *more_warps(case)),
             lines=case.machine_lines([cause.source_line]),
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import smaller_blocks, stages
 from explorer.queries.findings.finding import Cost, Finding, Value
-from explorer.queries.why_facts import counted
+from explorer.queries.why_facts import counted, percent
 
 TITLE = "Occupancy"
 #: With a larger occupancy, other warps hide most waiting.
@@ -30,7 +30,7 @@ def find(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="occupancy_limit",
         severity="note",
-        text=f"The occupancy is {100 * found.share:.0f} %: a multiprocessor holds "
+        text=f"The occupancy is {percent(found.share)}: a multiprocessor holds "
         f"{counted(found.blocks_per_multiprocessor, 'block')} of {document.threads} threads.",
         evidence=(
             Value("occupancy", found.share, "%", "modelled"),
@@ -39,7 +39,7 @@ def find(case: Case) -> Iterator[Finding]:
             ),
         ),
         cause=f"{best.resource.capitalize()} limits it: {best.now:,} {unit} are needed. With "
-        f"{best.better.value:,}, the occupancy would be {100 * best.better.share:.0f} %.",
+        f"{best.better.value:,}, the occupancy would be {percent(best.better.share)}.",
         cost=Cost(1 - found.share, "places for warps", "modelled"),
         changes=(
             *(stages(case, more=False) if best.resource == "shared memory" else ()),

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.finding import Finding
-from explorer.queries.findings.spills import finding_of_spills, spilled_bytes
-from explorer.queries.why_facts import counted
+from explorer.queries.findings.spills import finding_of_spills, spill_words
 
 TITLE = "Fallback to few registers"
 
@@ -20,6 +19,6 @@ def find(case: Case) -> Iterator[Finding]:
         yield finding_of_spills(
             case,
             "register_cliff",
-            f"ptxas has fallen back to {resources.registers} of {possible} possible registers of a thread, "
-            f"and spills {counted(spilled_bytes(case), 'byte')}.",
+            f"ptxas has fallen back to {resources.registers} of {possible} possible registers of a thread; "
+            f"{spill_words(case)}.",
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from explorer.analysis.mlir.moved_values import moved_values
 from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import larger_blocks, line_changes
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
 from explorer.queries.findings.multiples import UNKNOWN, known_multiples
 from explorer.queries.layout_accesses import AccessRow
-from explorer.queries.why_facts import code
+from explorer.queries.why_facts import code, percent
 
 TITLE = "Sectors of memory that are used"
 #: Accesses that use a larger share of their sectors are no finding.
@@ -28,12 +29,11 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="sectors",
             severity="warning",
-            text=f"{code(each.operation)} uses {most}{100 * each.sector_share:.0f} % of "
+            text=f"{code(each.operation)} uses {most}{percent(each.sector_share)} of "
             "the bytes of the sectors that it accesses.",
             evidence=(
                 Value("sectors that a warp accesses", each.sectors, "", "modelled"),
                 Value("bytes that it uses", each.used_bytes or 0, "B", "modelled"),
-                Value("size of a sector", SECTOR_BYTES, "B", "observed"),
             ),
             cause=cause,
             advice=advice,
@@ -41,7 +41,11 @@ def find(case: Case) -> Iterator[Finding]:
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
             changes=tuple(_changes(case, each)),
-            cost=Cost(1 - each.sector_share, "bytes that it transfers", "modelled"),
+            cost=Cost(
+                1 - each.sector_share,
+                f"bytes that it transfers{', at most' if each.sectors_are_most else ''}",
+                "modelled",
+            ),
             tour="layouts",
             terms=("sector", "coalescing"),
         )
@@ -50,7 +54,7 @@ def find(case: Case) -> Iterator[Finding]:
 def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
     """Propose larger rows of the tile, what the compiler cannot know, or consecutive elements."""
     if size := _short_row(case, access):
-        yield from larger_blocks(case, size)
+        yield from larger_blocks(case, [size])
     if access.limit != "layout":
         yield from known_multiples(case, [access])
     if access.allowed.get("contiguity", 0) > 1 or case.launch_values is None:
@@ -65,6 +69,14 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
         return (
             f"The tile has only {size} elements along the dimension of consecutive addresses.",
             "Use a larger tile along this dimension.",
+        )
+    if is_apart(access) and _is_transposed(case, access):
+        return (
+            "The load and the store of a value follow different dimensions: the lanes have consecutive "
+            "addresses in only one of the two.",
+            "If other programs access the addresses between, move a tile with two dimensions of at least 32 "
+            "elements, and store `tl.trans` of it. The compiler transposes it through shared memory, so that "
+            "both accesses follow consecutive addresses.",
         )
     if access.pointer is None or is_apart(access):
         return (
@@ -86,6 +98,21 @@ def is_apart(access: AccessRow) -> bool:
         return False
     consecutive_bytes = access.allowed["contiguity"] * access.lane_bytes // access.vector
     return access.sector_share < GOOD_SHARE and consecutive_bytes < GOOD_SHARE * SECTOR_BYTES
+
+
+def _is_transposed(case: Case, access: AccessRow) -> bool:
+    """Return whether an access moves a value whose other access, load or store, uses its sectors well."""
+    others = {
+        other
+        for pair in moved_values(case.functions)
+        if access.line in pair
+        for other in pair
+        if other != access.line
+    }
+    return any(
+        each.line in others and each.sector_share is not None and each.sector_share >= GOOD_SHARE
+        for each in case.accesses
+    )
 
 
 def _short_row(case: Case, access: AccessRow) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from explorer.analysis.mlir.tensor_registers import LiveRange, pressure
 from explorer.analysis.mlir.texts import variable_of
-from explorer.model.hardware import REGISTER_BITS
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.changes import more_warps, smaller_blocks
 from explorer.queries.findings.finding import Cost, Finding, Value
@@ -16,6 +15,8 @@ TITLE = "Spilled registers"
 #: Measured on an H200: to avoid fewer bytes per thread makes kernels slower as often as faster.
 _MANY_BYTES = 256
 _MOST_TENSORS = 3
+#: The names of the values that say what spills store and load.
+SPILL_VALUES = ("bytes stored by spills, per thread", "bytes loaded by spills, per thread")
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -30,7 +31,17 @@ def find(case: Case) -> Iterator[Finding]:
 
 def spilled_bytes(case: Case) -> int:
     """Return the bytes that the spills of a thread store and load."""
-    return (case.resources.spill_stores_bytes or 0) + (case.resources.spill_loads_bytes or 0)
+    return sum(_stored_and_loaded(case))
+
+
+def spill_words(case: Case) -> str:
+    """Return the bytes of the spills of a thread, as the end of a sentence. A value can be loaded often."""
+    stored, loaded = _stored_and_loaded(case)
+    return f"spill instructions of a thread store {counted(stored, 'byte')} and load {loaded:,}"
+
+
+def _stored_and_loaded(case: Case) -> tuple[int, int]:
+    return case.resources.spill_stores_bytes or 0, case.resources.spill_loads_bytes or 0
 
 
 def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
@@ -38,22 +49,23 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
 
     The usual text names the largest tensor.
     """
-    resources, spilled = case.resources, spilled_bytes(case)
-    registers = resources.registers or 0
+    resources, (stored, loaded) = case.resources, _stored_and_loaded(case)
+    registers, stack = resources.registers or 0, resources.stack_bytes
     line, most, alive = _largest(case)
     names = [
         f"{code(_variable(each))} ({' '.join(each.type.split()[:2])}) needs {each.registers:,}"
         for each in alive[:_MOST_TENSORS]
     ]
-    limit = case.target.device.multiprocessor.registers_per_thread
+    limit = case.target.device.multiprocessor.registers_of_a_thread(resources.threads or 1)
     source_line = case.source_line(alive[0].first) if alive else 0
     return Finding(
         rule=rule,
         severity="warning",
-        text=text or _text(alive, registers, spilled),
+        text=text or _text(case, alive, registers),
         evidence=(
-            Value("bytes stored by spills, per thread", resources.spill_stores_bytes or 0, "B", "observed"),
-            Value("bytes loaded by spills, per thread", resources.spill_loads_bytes or 0, "B", "observed"),
+            Value(SPILL_VALUES[0], stored, "B", "observed"),
+            Value(SPILL_VALUES[1], loaded, "B", "observed"),
+            *([] if stack is None else [Value("stack of a thread", stack, "B", "observed")]),
             Value("registers per thread", registers, "", "observed"),
             *([Value("registers of the tensors alive at once", most, "", "modelled")] if alive else []),
         ),
@@ -66,20 +78,25 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
         advice="Use more warps or a smaller tile, so that a thread holds less of each tensor.",
         source_line=source_line,
         ttgir_line=line,
-        cost=Cost(spilled / (spilled + registers * REGISTER_BITS // 8), "values of a thread", "modelled"),
-        changes=(*more_warps(case, most), *smaller_blocks(case)),
+        cost=(
+            Cost(
+                (most - limit) / most, "registers that the tensors alive at once need are missing", "modelled"
+            )
+            if most > limit
+            else None
+        ),
+        changes=(*more_warps(case, most), *smaller_blocks(case, _sizes(alive))),
         tour="occupancy",
         terms=("spill", "register-pressure"),
     )
 
 
-def _text(alive: list[LiveRange], registers: int, spilled: int) -> str:
+def _text(case: Case, alive: list[LiveRange], registers: int) -> str:
     if not alive:
-        return f"A thread spills {counted(spilled, 'byte')}, because {registers} registers are not enough."
+        return f"{registers} registers are not enough for a thread: {spill_words(case)}."
     needed = counted(alive[0].registers, "register")
     return (
-        f"{code(_variable(alive[0]))} needs {needed} of a thread, which has {registers}; a thread spills "
-        f"{counted(spilled, 'byte')}."
+        f"{code(_variable(alive[0]))} needs {needed} of a thread, which has {registers}; {spill_words(case)}."
     )
 
 
@@ -98,6 +115,12 @@ def _largest(case: Case) -> tuple[int, int, list[LiveRange]]:
     line = sums.index(most) + 1 if sums else 0
     alive = [each for each in held if each.registers and each.first <= line < max(each.last, each.first + 1)]
     return line, most, sorted(alive, key=lambda each: -each.registers)
+
+
+def _sizes(alive: list[LiveRange]) -> set[int]:
+    """Return the sizes of the tensors that need at least half of the registers of the largest."""
+    large = (each.type.split()[0] for each in alive if 2 * each.registers >= alive[0].registers)
+    return {int(size) for shape in large for size in shape.split("×")}
 
 
 def _variable(each: LiveRange) -> str:

@@ -110,6 +110,11 @@ export class StageContent {
   }
 }
 
+/** Whether arguments were guessed. @param {CompilationDocument["specialization"] | undefined} specialization */
+export function hasGuesses(specialization) {
+  return Object.keys(specialization?.guesses ?? {}).length > 0;
+}
+
 export class Result {
   /** @param {CompilationDocument} document @param {boolean} [isLive] typing has asked for it, and nobody else since */
   constructor(document, isLive = false) {
@@ -131,6 +136,12 @@ export class Result {
 
   get errors() {
     return this.document.diagnostics.filter(({ severity }) => severity === "error");
+  }
+
+  /** Whether the script failed before a launch, so that a kernel with guessed arguments was compiled. */
+  get hasFailedScript() {
+    const { status, specialization } = this.document;
+    return status === "complete" && this.errors.length > 0 && hasGuesses(specialization);
   }
 
   /** @param {string} name */

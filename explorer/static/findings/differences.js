@@ -8,9 +8,9 @@ import { metric } from "../core/metrics.js";
 
 /** Values by the names of metrics. @typedef {Partial<Record<string, unknown>>} Figures */
 
-/** A metric, and its text. @type {[string, (value: number) => string][]} */
+/** A metric, its text, and its title in a line of text. @type {[string, (value: number) => string, string?][]} */
 const FIGURES = [
-  ["spills", (bytes) => (bytes ? size(bytes) : "0")],
+  ["spills", (bytes) => (bytes ? size(bytes) : "0"), "spill stores and loads"],
   ["registers", String],
   ["shared_bytes", size],
   ["occupancy", (share) => `${Math.round(100 * share)} %`],
@@ -24,9 +24,9 @@ export function figuresOf({ resources }) {
 
 /** Return the figures that differ, as texts. @param {Figures} before @param {Figures} after */
 export function differencesOf(before, after) {
-  return FIGURES.flatMap(([name, textOf]) => {
+  return FIGURES.flatMap(([name, textOf, title = metric(name).short]) => {
     const [old, now] = [before[name], after[name]];
     if (typeof old !== "number" || typeof now !== "number" || textOf(old) === textOf(now)) return [];
-    return [{ title: metric(name).short, before: textOf(old), after: textOf(now) }];
+    return [{ title, before: textOf(old), after: textOf(now) }];
   });
 }

@@ -5,6 +5,7 @@
  *   from "../core/types.js"
  */
 import { freshDraft } from "../core/fresh_draft.js";
+import { hasGuesses } from "../core/result.js";
 import { keep, kept } from "../core/storage.js";
 
 /** The modules that read arguments. */
@@ -118,11 +119,6 @@ export function launchOf(draft, inspection) {
   if (!inspection || draft.mode !== "launch") return null;
   const launches = inspection.launches.filter(({ kernel }) => !draft.kernel || kernel === draft.kernel);
   return launches.find(({ index }) => index === draft.launch) ?? launches[0] ?? null;
-}
-
-/** Whether arguments were guessed. @param {Specialized | null | undefined} specialization */
-export function hasGuesses(specialization) {
-  return Object.keys(specialization?.guesses ?? {}).length > 0;
 }
 
 /**

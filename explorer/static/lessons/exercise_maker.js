@@ -22,7 +22,7 @@ const BOUNDS = { most: "at most", least: "at least", exactly: "exactly" };
 /** @type {(Claim & {bound: Bound})[]} */
 const OFFERED = [
   { says: "Registers of a thread", metric: "registers", bound: "most" },
-  { says: "Bytes that are spilled, stores and loads", metric: "spills", bound: "most" },
+  { says: "Bytes that spills store and load", metric: "spills", bound: "most" },
   { says: "Bytes of shared memory", metric: "shared_bytes", bound: "most" },
   { says: "Layout conversions in TTGIR", metric: "layout_conversions", bound: "most" },
   { says: "Machine instructions", metric: "instructions", bound: "most" },

@@ -36,7 +36,7 @@ class MessageBanner extends HTMLElement {
         ? nothing
         : isFound
           ? programBanner()
-          : status === "failed"
+          : status === "failed" || (latest.hasFailedScript && !latest.isLive)
             ? failureBanner(latest)
             : nothing;
     this.classList.toggle("is-note", shown !== nothing && !problem && isFound);
@@ -57,7 +57,7 @@ function programBanner() {
   return banner("A compiler writes the kernels of this program.", html`${openKernels()}${earlierOf()}`);
 }
 
-/** @param {Result} failed */
+/** @param {Result} failed or a result of guesses, because the script failed */
 function failureBanner(failed) {
   const errors = failed.errors.length
     ? failed.errors
@@ -71,7 +71,10 @@ function failureBanner(failed) {
   const place = [line > 0 && lineWords(failed.document.request, line), stage && stageTitle(stage)]
     .filter(Boolean)
     .join(" · ");
-  const hints = [hint, errors.length > 1 && `and ${errors.length - 1} more in the log`].filter(Boolean);
+  const guessed = failed.hasFailedScript && "No launch before it: these arguments are guessed.";
+  const hints = [hint, guessed, errors.length > 1 && `and ${errors.length - 1} more in the log`].filter(
+    Boolean,
+  );
   return banner(
     message,
     html`${

@@ -68,8 +68,14 @@ class StatusBar extends HTMLElement {
                   : isTyping
                     ? ["busy", "edited, compiling"]
                     : [
-                        edited && outcome === "complete" ? "none" : (outcome ?? "none"),
-                        outcomeWords(latest.document) + since,
+                        edited && outcome === "complete"
+                          ? "none"
+                          : latest.hasFailedScript
+                            ? "failed"
+                            : (outcome ?? "none"),
+                        (latest.hasFailedScript ? "script failed, guesses " : "") +
+                          outcomeWords(latest.document) +
+                          since,
                       ];
     // The numbers of the previous result would seem to belong to the failure.
     const resources = failure ? null : result?.document.resources;
@@ -192,8 +198,9 @@ function factsOf(resources) {
   } = resources;
   if (typeof registers === "number") add("registers", metric("registers").short, String(registers));
   if (typeof spill_stores_bytes === "number") {
-    const spills = spill_stores_bytes + Number(spill_loads_bytes ?? 0);
-    add("registers", metric("spills").short, spills ? size(spills) : "0", "", spills > 0);
+    const [stored, loaded] = [spill_stores_bytes, Number(spill_loads_bytes ?? 0)];
+    const spills = stored + loaded ? `${size(stored)} stored, ${size(loaded)} loaded` : "0";
+    add("registers", metric("spills").short, spills, "", spills !== "0");
   }
   if (typeof shared_bytes === "number")
     add(

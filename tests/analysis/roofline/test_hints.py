@@ -95,7 +95,7 @@ def test_spills_with_the_samples_at_them():
         registers=255, shared_bytes=0, threads=128, spill_stores_bytes=16, spill_loads_bytes=48
     )
     found = hint(vector_add(samples=taken, heat=heat, resources=resources), "spills")
-    assert (found.title, found.source_line) == ("64 bytes of registers are spilled", 5)
+    assert (found.title, found.source_line) == ("Spills of a thread store 16 bytes and load 48", 5)
     assert found.gain_ns == pytest.approx(0.03 * 735_000)
     none = dataclasses.replace(resources, spill_stores_bytes=0, spill_loads_bytes=0)
     assert hint(vector_add(samples=taken, heat=heat, resources=none), "spills") is None

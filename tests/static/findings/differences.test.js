@@ -23,11 +23,11 @@ const BETTER = compilation({
 
 test("the figures that differ are said with both values", () => {
   assert.deepEqual(
-    differencesOf(SPILLING, BETTER).map(({ before, after }) => [before, after]),
+    differencesOf(SPILLING, BETTER).map(({ title, before, after }) => [title, before, after]),
     [
-      ["12 KiB", "0"],
-      ["255", "204"],
-      ["96 KiB", "144 KiB"],
+      ["spill stores and loads", "12 KiB", "0"],
+      ["registers", "255", "204"],
+      ["shared_bytes", "96 KiB", "144 KiB"],
     ],
   );
   assert.deepEqual(differencesOf(BETTER, BETTER), []);

@@ -33,7 +33,7 @@ def find(case: Case) -> Hint | None:
     time = case.facts.time_ns
     return case.hint(
         "spills",
-        f"{stores + loads:,} bytes of registers are spilled",
+        f"Spills of a thread store {stores:,} bytes and load {loads:,}",
         "A thread has no register left for some values, so that they are stored in local memory and loaded "
         "again. Use more warps per block or smaller tiles, raise maxnreg if it is set, or keep fewer "
         "tensors alive at the same time. The Registers pane shows them.",
