@@ -52,9 +52,9 @@ async def improve_kernel(
 ) -> ImprovedKernel:
     """Try the changes that findings propose, one after another, and keep each that is proven.
 
-    A change is proven if its finding vanishes, no other warning appears, the kernel writes the same results,
-    and, where the server has a GPU of the target, it is faster. Returns each try and the difference of the
-    source.
+    A change is proven if its finding vanishes, no warning of more cost appears, the kernel writes the same
+    results, and, where the server has a GPU of the target, it is faster. Returns each try and the difference
+    of the source.
     """
     before = await document(api, f"/compilations/{compilation}", CompilationDocument)
     search = Search(api, before, seconds)
