@@ -293,9 +293,11 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_launch(parser: argparse.ArgumentParser) -> None:
     """Add the options that select the kernel of the file and its arguments."""
-    parser.add_argument("--kernel", help="name of the kernel (default: the only one)")
+    parser.add_argument("--kernel", help="name of the kernel (default: that of the launch)")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--launch", type=int, help="index of the launch in the file, from 0 on")
+    how.add_argument(
+        "--launch", type=int, help="index of the launch in the file, from 0 on (default: the first)"
+    )
     how.add_argument("--signature", help='arguments without a launch, such as "*fp16:16, i32:16, 128"')
 
 
