@@ -28,6 +28,7 @@ from explorer.cli.tools import (
     print_json,
     printable,
     read_files,
+    read_given_source,
     read_source,
     report,
     report_file,
@@ -272,7 +273,7 @@ def _is_stage(options: argparse.Namespace) -> bool:
 
 def _body_of_source(options: argparse.Namespace) -> dict[str, Any]:
     """Return the body of the request that compiles a source."""
-    body = request_body(options, read_source(options.file))
+    body = request_body(options, read_given_source(options.file))
     body["llvm_passes"] = options.llvm_passes or None
     body["edits"] = _edits(options) or None
     return body

@@ -16,7 +16,7 @@ from explorer.cli.tools import (
     lines_of,
     print_json,
     printable,
-    read_source,
+    read_given_source,
     report,
     report_file,
 )
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from explorer.agents.search import Search
     from explorer.documents import CompilationDocument
 
-    body = request_body(options, read_source(options.file))
+    body = request_body(options, read_given_source(options.file))
     with sender_to(None, options) as (url, send):
         api = Api(send, url)
         _, index = compile_kernel(api, body)

@@ -89,6 +89,19 @@ def read_source(path: Path) -> str:
         raise InvalidRequest(f"{path} is not a UTF-8 text: {error}.") from error
 
 
+def read_given_source(path: Path) -> str:
+    """Read the file that a command names, or the standard input for "-".
+
+    Raises:
+        InvalidRequest: the file cannot be read, is not UTF-8, or is empty.
+    """
+    source = read_source(path)
+    if not source.strip():
+        name = "The standard input" if str(path) == "-" else path
+        raise InvalidRequest(f"{name} is empty. Give a file with a Triton kernel.")
+    return source
+
+
 def read_files(options: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a request for `--assume`, `--script-args` and the files below `--root`.
 
