@@ -51,6 +51,11 @@ class ExplorerError(Exception):
         """The message of the exception: what happened and what to do."""
         return str(self)
 
+    @property
+    def line(self) -> str:
+        """The title and the message. A message that begins with the words of the title stands alone."""
+        return self.detail if self.detail.startswith(self.title) else f"{self.title}: {self.detail}"
+
 
 class SettingsError(ExplorerError):
     kind = "invalid_setting"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from explorer.errors import SettingsError
 from explorer.sandbox.nvidia import Toolchain
@@ -345,8 +346,7 @@ class Settings:
 
         Raises:
             SettingsError: the server would run code of other machines' users without a sandbox, or the
-                address
-                of a proxy or a setting of the log is invalid.
+                address of a server or proxy or a setting of the log is invalid.
         """
         _ = self.trusted_proxies
         if self.account_header and not self.trusted_proxies:
@@ -363,6 +363,11 @@ class Settings:
                 raise SettingsError(
                     f"{PREFIX}{name.upper()} must be one of {choices}, got {getattr(self, name)!r}."
                 )
+        if self.server not in ("", "none") and not is_address(self.server):
+            raise SettingsError(
+                f"{PREFIX}SERVER must be none or the address of a server such as http://127.0.0.1:8000, "
+                f"got {self.server!r}."
+            )
         if self.unsafe_no_sandbox and not self.is_loopback:
             raise SettingsError(
                 f"Without a sandbox the server cannot listen on {self.host}, which other machines may reach. "
@@ -508,3 +513,13 @@ def github_actions(environment: Mapping[str, str] = os.environ) -> GitHubActions
     """Read the variables that GitHub Actions sets for a job."""
     summary = environment.get("GITHUB_STEP_SUMMARY", "")
     return GitHubActions(environment.get("GITHUB_ACTIONS") == "true", Path(summary) if summary else None)
+
+
+def is_address(url: str) -> bool:
+    """Whether a text is the address of a server."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -36,6 +36,8 @@ def test_the_environment_is_read_by_type() -> None:
         ("WALL_LIMIT_SECONDS", "nan", "must not be negative"),
         ("UNSAFE_NO_SANDBOX", "perhaps", "must be 1 or 0"),
         ("LOG_FORMAT", "xml", "must be one of text, json"),
+        ("SERVER", "localhost:8000", "must be none or the address of a server"),
+        ("SERVER", "http://localhost:web", "must be none or the address of a server"),
     ],
 )
 def test_a_wrong_setting_is_named(variable: str, value: str, message: str) -> None:

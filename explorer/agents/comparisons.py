@@ -18,13 +18,26 @@ from explorer.queries.comparison import (
     SourcePairDocument,
     StagePairDocument,
 )
+from explorer.queries.finding_changes import FindingChanges
+from explorer.queries.findings.finding import Finding, Severity
 from explorer.queries.line_diff import DiffDocument
+
+
+class FindingRow(msgspec.Struct, frozen=True):
+    """A finding that only one side has."""
+
+    rule: str
+    severity: Severity
+    text: str
+    source_line: int
 
 
 class Comparison(msgspec.Struct, frozen=True):
     """The differences between two compilations: `page` is the permanent link.
 
-    `passes` are passes that only one side has, or that changed the module on one side only.
+    `passes` are passes that only one side has, or that changed the module on one side only. `worse` are the
+    rules of findings that both have and that cost more after. The findings of incomplete compilations are
+    not compared.
     """
 
     page: str
@@ -34,12 +47,25 @@ class Comparison(msgspec.Struct, frozen=True):
     source: SourcePairDocument
     passes: list[PassPairDocument]
     total_passes: int
+    vanished: list[FindingRow]
+    appeared: list[FindingRow]
+    worse: list[str]
     next: str
 
 
 async def compare(api: Api, before: Id, after: Id) -> Comparison:
-    """Compare two compilations: options, resources, sizes of stages, and passes."""
-    found = await document(api, f"/compilations/{before}/compare/{after}", ComparisonDocument)
+    """Compare two compilations: options, resources, sizes of stages and of the diff, passes, findings.
+
+    Resources and passes that are the same are left out. For the lines that differ, call compare_stage.
+    """
+    address = f"/compilations/{before}/compare/{after}"
+    found = await document(api, address, ComparisonDocument)
+    vanished: list[FindingRow] = []
+    appeared: list[FindingRow] = []
+    worse: list[str] = []
+    if found.before.status == found.after.status == "complete":
+        changes = await document(api, f"{address}/findings", FindingChanges)
+        vanished, appeared, worse = _rows(changes.vanished), _rows(changes.appeared), changes.worse
     passes = [
         each
         for each in found.passes
@@ -53,8 +79,15 @@ async def compare(api: Api, before: Id, after: Id) -> Comparison:
         found.source,
         page_of(passes),
         len(passes),
+        vanished,
+        appeared,
+        worse,
         "Call compare_stage with a stage of both.",
     )
+
+
+def _rows(findings: list[Finding]) -> list[FindingRow]:
+    return page_of(FindingRow(each.rule, each.severity, each.text, each.source_line) for each in findings)
 
 
 async def compare_stage(api: Api, before: Id, after: Id, stage: Stage, first_line: FirstLine = 1) -> TextPage:

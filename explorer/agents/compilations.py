@@ -94,6 +94,10 @@ async def compile(  # noqa: A001  the name of the tool
         dict[str, int | float | bool | str],
         msgspec.Meta(description='Such as {"num_warps": 8}'),
     ] = {},  # noqa: B006  it is not changed
+    constants: Annotated[
+        dict[str, int | float | bool | str],
+        msgspec.Meta(description='Other values of constexpr arguments of the launch, such as {"BLOCK": 512}'),
+    ] = {},  # noqa: B006  it is not changed
     script_arguments: Annotated[
         str, msgspec.Meta(description='Arguments of the script, written as in a shell, such as "--rows 64"')
     ] = "",
@@ -116,6 +120,7 @@ async def compile(  # noqa: A001  the name of the tool
         "arguments": signature,
         "config": config,
         "options": options,
+        "constants": constants,
         "script_arguments": script_arguments,
         "private": private,
     }

@@ -37,7 +37,10 @@ async def findings(api: Api, compilation: Id, first: First = 0) -> Findings:
 
 
 class ImprovedKernel(Improvement, frozen=True, kw_only=True):
-    """The kernel with the changes that are proven. `page` is the link of the comparison, or ""."""
+    """The kernel with the changes that are proven.
+
+    `page` is the link of the comparison; "" if no change is taken, or no server.
+    """
 
     page: str
     next: str
@@ -52,9 +55,9 @@ async def improve_kernel(
 ) -> ImprovedKernel:
     """Try the changes that findings propose, one after another, and keep each that is proven.
 
-    A change is proven if its finding vanishes, no other warning appears, the kernel writes the same results,
-    and, where the server has a GPU of the target, it is faster. Returns each try and the difference of the
-    source.
+    A change is proven if its finding vanishes, no warning of more cost appears, the kernel writes the same
+    results, and, where the server has a GPU of the target, it is faster. Returns each try and the difference
+    of the source.
     """
     before = await document(api, f"/compilations/{compilation}", CompilationDocument)
     search = Search(api, before, seconds)
@@ -64,10 +67,13 @@ async def improve_kernel(
     shown = msgspec.structs.replace(
         found, tries=page_of(found.tries), diff=page_of(map(shortened, found.diff))
     )
+    is_changed = found.compilation != compilation
     return ImprovedKernel(
         **msgspec.structs.asdict(shown),
-        page=f"{api.url}/compare/{compilation}..{found.compilation}" if api.url else "",
-        next="Call compare with both compilations, or run with the new one."
-        if found.is_complete
-        else "Changes are left to try. Call improve_kernel again: it continues with stored results.",
+        page=f"{api.url}/compare/{compilation}..{found.compilation}" if api.url and is_changed else "",
+        next="Changes are left to try. Call improve_kernel again: it continues with stored results."
+        if not found.is_complete
+        else "Call compare with both compilations, or run with the new one."
+        if is_changed
+        else "No change is proven to help. Call findings, follow the advice, and compile again.",
     )

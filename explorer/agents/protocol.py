@@ -97,9 +97,10 @@ async def _called(api: Api, name: str, arguments: dict[str, Any]) -> types.CallT
             raise InvalidRequest(f"There is no tool {name[:100]!r}. Known are {', '.join(TOOLS)}.")
         answer = await TOOLS[name].call(api, arguments)
     except msgspec.ValidationError as error:
-        return _refused("invalid_request", f"Invalid argument: {error}.")
+        known = ", ".join(TOOLS[name].parameters.__struct_fields__)
+        return _refused("invalid_request", f"Invalid argument: {error}. Known are {known}.")
     except ExplorerError as error:
-        return _refused(error.kind, f"{error.title}: {error.detail}")
+        return _refused(error.kind, error.line)
     text = msgspec.json.encode(answer)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text.decode())],

@@ -36,7 +36,7 @@ _Sizes = Annotated[
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run. `matches`: whether its result equals the reference; null: not compared.
+    """A run. `matches`: whether its result equals the reference; null: not compared, `not_compared` says why.
 
     `measurements` are the short measurements; `not_shown` names the others. `page` is its permanent link.
     """
@@ -48,6 +48,7 @@ class Run(msgspec.Struct, frozen=True):
     gpu: str
     kernel: str | None
     matches: bool | None
+    not_compared: str
     diagnostics: list[Diagnostic]
     measurements: dict[str, Any]
     not_shown: list[str]
@@ -110,11 +111,18 @@ async def run(
         bool, msgspec.Meta(description="Run the launches of the script's perf_report function")
     ] = False,
     sizes: _Sizes = {},  # noqa: B006  it is not changed
+    original: Annotated[
+        Id | None,
+        msgspec.Meta(description="ID of the compilation of an earlier version that must write the same"),
+    ] = None,
 ) -> Run:
-    """Run the kernel of a compilation as its script launches it, check the result and measure it."""
+    """Run the kernel of a compilation as its script launches it, check the result and measure it.
+
+    With `original`, `matches` says whether both kernels write the same.
+    """
     chosen = measures or (["check", "counts"] if device == "interpreter" else ["check", "time"])
     fields = {"device": device, "measures": chosen, "is_benchmark": is_benchmark, "sizes": sizes}
-    ticket = await post(api, "/runs", {"compilation": compilation, "run": fields})
+    ticket = await post(api, "/runs", {"compilation": compilation, "original": original, "run": fields})
     return await read_run(api, ticket["id"])
 
 
@@ -139,6 +147,7 @@ async def read_run(api: Api, run: _RunId) -> Run:
         found.gpu,
         found.kernel,
         found.matches,
+        found.not_compared,
         page_of(found.diagnostics),
         shown,
         [name for name in names if name not in shown],

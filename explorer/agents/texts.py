@@ -56,10 +56,17 @@ class FoundLines(msgspec.Struct, frozen=True):
     next: str
 
 
+class FoundPass(PassMatches, frozen=True):
+    """The lines that contain the text, before and after the pass `name` on the way to `stage`."""
+
+    name: str
+    stage: str
+
+
 class FoundPasses(msgspec.Struct, frozen=True):
     """The passes that change the number of lines that contain a text."""
 
-    passes: list[PassMatches]
+    passes: list[FoundPass]
     total: int
     next: str
 
@@ -123,5 +130,13 @@ async def search_passes(api: Api, compilation: Id, text: _Text, first: First = 0
         f"/compilations/{compilation}/passes/search?{urlencode({'text': text})}",
         lambda body: msgspec.json.decode(body, type=list[PassMatches]),
     )
-    rows, left = page_from(found, len(found), first, "search_passes")
+    index = await document(api, f"/compilations/{compilation}", CompilationDocument)
+    passes = {each.index: each for each in index.passes}
+    named = (
+        FoundPass(
+            **msgspec.structs.asdict(each), name=passes[each.index].name, stage=passes[each.index].stage
+        )
+        for each in found
+    )
+    rows, left = page_from(named, len(found), first, "search_passes")
     return FoundPasses(rows, len(found), left or "Call diff_pass with the index of a pass.")

@@ -25,7 +25,7 @@ from explorer.cli.tools import open_services
 from explorer.errors import ExplorerError, InvalidRequest, Unavailable
 from explorer.sandbox.versions import installed_versions
 from explorer.server.address import running_server
-from explorer.settings import Settings
+from explorer.settings import Settings, is_address
 
 if TYPE_CHECKING:  # slow to import; a command that asks a server needs none of them
     from explorer.services import Services
@@ -178,13 +178,9 @@ def connected(url: str) -> Iterator[Api]:
         InvalidRequest: the text is not the address of a server.
         Unavailable: the server cannot be reached.
     """
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+    if not is_address(url):
         raise InvalidRequest(f"{url} is not the address of a server. Give one such as http://127.0.0.1:8000.")
-    try:
-        connection = _Connection(url, _BATCH)
-    except _ServerFailed as error:
-        raise InvalidRequest(f"{url} is not the address of a server: its port is not a number.") from error
-    with connection:
+    with _Connection(url, _BATCH) as connection:
         yield Api(connection.send_patiently)
 
 

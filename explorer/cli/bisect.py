@@ -18,7 +18,7 @@ from explorer.cli.tools import (
     add_source,
     make_folder,
     print_json,
-    read_source,
+    read_given_source,
 )
 from explorer.errors import ExplorerError, InvalidRequest
 from explorer.model.metrics import METRICS
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     Raises:
         InvalidRequest: a version is missing, or the first version does not compile.
     """
-    source = read_source(options.file)
+    source = read_given_source(options.file)
     tritons_dir = Settings.from_environment().tritons_dir
     options.good, options.bad = map(tritons.check_version, (options.good, options.bad))
     if options.good == options.bad:

@@ -25,8 +25,10 @@ from explorer.cli.tools import (
     add_source,
     lines_of,
     make_folder,
+    print_json,
     printable,
     read_files,
+    read_given_source,
     read_source,
     report,
     report_file,
@@ -38,6 +40,7 @@ from explorer.model import Diagnostic
 from explorer.model.hardware import DEFAULT_TARGET
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ptx_options", "enable_fp_fusion")
+_MOST_LAUNCHES = 8
 #: The options that do not apply to a binary.
 _NOT_OF_BINARIES = (
     *_OPTIONS,
@@ -164,16 +167,21 @@ def run(options: argparse.Namespace) -> int:
         return index, answer, list(_helpful(api, body, alternatives))
 
     index, answer, helpful = ask(options, question)
+    diagnostics = [Diagnostic(**each) for each in index["diagnostics"]]
     if answer is not None:
         _show(options, index, answer)
-    diagnostics = [Diagnostic(**each) for each in index["diagnostics"]]
+    elif options.findings == "sarif":
+        print_json(_sarif(options, index).failure(diagnostics))
     if options.findings and answer is not None:  # warnings are findings
         diagnostics = [each for each in diagnostics if each.severity != "warning" and not each.rule]
     status = report(index["status"], diagnostics, options, lines_of(index["request"]))
     if not is_from_binary:
         report_output_code(body, index, options)
-    for note in (*_guesses(index["specialization"]), *helpful):
-        print(f"{options.file}: note: {note}", file=sys.stderr)
+    for note in (*_guesses(index["specialization"]), *_other_launches(options, index), *helpful):
+        print(f"{options.file}: note: {printable(note)}", file=sys.stderr)
+    if not is_from_binary and not query and _is_stage(options) and index["resources"]:
+        for line in _figures(index):
+            print(printable(line), file=sys.stderr)
     return status
 
 
@@ -219,9 +227,53 @@ def _guesses(specialized: dict[str, Any] | None) -> Iterator[str]:
     yield f"to choose the arguments, change --signature {shlex.quote(specialized['signature'])}"
 
 
+def _other_launches(options: argparse.Namespace, index: dict[str, Any]) -> Iterator[str]:
+    """Yield how to choose another launch of the file, if none was chosen."""
+    specialized = index["specialization"]
+    if options.launch is not None or not specialized or specialized["launch"] is None:
+        return
+    others = [
+        each
+        for each in index["launches"]
+        if each["index"] != specialized["launch"] and options.kernel in (None, each["kernel"])
+    ]
+    if others:
+        shown = [f"--launch {each['index']} ({each['kernel']})" for each in others[:_MOST_LAUNCHES]]
+        more = ", …" * (len(others) > len(shown))
+        yield (
+            f"launch {specialized['launch']} ({index['kernel']}) is compiled. "
+            f"{len(others)} other launch{'es' * (len(others) > 1)}: {', '.join(shown)}{more}"
+        )
+
+
+def _figures(index: dict[str, Any]) -> Iterator[str]:
+    """Yield the kernel and its resources in two lines."""
+    resources = index["resources"]
+    occupancy, spilled = (
+        resources["occupancy"],
+        [resources[f"spill_{each}_bytes"] for each in ("stores", "loads")],
+    )
+    figures = {
+        "registers": resources["registers"],
+        "bytes spilled": None if None in spilled else sum(spilled),
+        "bytes of shared memory": resources["shared_bytes"],
+    }
+    yield f"{index['kernel']}, {index['target']['name']}, Triton {index['triton']}"
+    yield ", ".join(
+        [f"{value:,} {name}" for name, value in figures.items() if value is not None]
+        + ([] if occupancy is None else [f"occupancy {occupancy:.0%}, limited by {resources['limiter']}"])
+    )
+
+
+def _is_stage(options: argparse.Namespace) -> bool:
+    """Whether the output is the last stage, because no option selects another."""
+    selected = (options.stage, options.output, options.html, options.compiler_pass, options.findings)
+    return not options.json and all(each is None for each in selected)
+
+
 def _body_of_source(options: argparse.Namespace) -> dict[str, Any]:
     """Return the body of the request that compiles a source."""
-    body = request_body(options, read_source(options.file))
+    body = request_body(options, read_given_source(options.file))
     body["llvm_passes"] = options.llvm_passes or None
     body["edits"] = _edits(options) or None
     return body
@@ -357,11 +409,17 @@ def _write_files(archive: bytes, folder: Path) -> None:
 
 
 def _print_findings(options: argparse.Namespace, index: dict[str, Any], answer: bytes) -> None:
-    document, lines = json.loads(answer), lines_of(index["request"])
+    document = json.loads(answer)
     if options.findings == "sarif":
-        print(json.dumps(finding_reports.sarif(document, lines, options.file), indent=2))
+        print_json(_sarif(options, index).findings(document))
     else:
-        print("\n".join(finding_reports.text_lines(document, lines, options.file)))
+        lines = lines_of(index["request"])
+        print("\n".join(finding_reports.text_lines(document, index["kernel"], lines, options.file)))
+
+
+def _sarif(options: argparse.Namespace, index: dict[str, Any]) -> finding_reports.Sarif:
+    source = index["request"]["source"]
+    return finding_reports.Sarif(index["kernel"], lines_of(index["request"]), options.file, source)
 
 
 def _print(text: str, language: str) -> None:

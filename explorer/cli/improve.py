@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.cli.api import API, Api, sender_to
 from explorer.cli.compile import add_kernel, compile_kernel, request_body
-from explorer.cli.tools import Commands, add_command, add_source, lines_of, printable, read_source, report
+from explorer.cli.tools import (
+    Commands,
+    add_command,
+    add_source,
+    lines_of,
+    print_json,
+    printable,
+    read_given_source,
+    report,
+    report_file,
+)
 from explorer.model import Diagnostic
 
 if TYPE_CHECKING:  # slow to import
@@ -33,7 +44,10 @@ def add(commands: Commands) -> None:
         metavar="SECONDS",
         help="begin no compilation and no run after this time (default: %(default)s)",
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the changed source to FILE")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write the changed source to FILE, if a change is proven"
+    )
+    parser.add_argument("--json", action="store_true", help="print the tries and the result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from explorer.agents.search import Search
     from explorer.documents import CompilationDocument
 
-    body = request_body(options, read_source(options.file))
+    body = request_body(options, read_given_source(options.file))
     with sender_to(None, options) as (url, send):
         api = Api(send, url)
         _, index = compile_kernel(api, body)
@@ -52,13 +66,19 @@ def run(options: argparse.Namespace) -> int:
             return report(index["status"], diagnostics, options, lines_of(index["request"]))
         search = Search(BlockingApi(api), msgspec.convert(index, CompilationDocument), options.seconds)
         for each in tries_of(search):
-            print(printable(f"{each.rule}: {each.change}: {each.verdict}"), flush=True)
+            if not options.json:
+                print(printable(f"{each.rule}: {each.change}: {each.verdict}"), flush=True)
         found = search.result
         source = api.get(f"{API}/compilations/{found.compilation}/source").decode()
-    for line in _summary(found):
-        print(printable(line))
-    if options.output:
-        options.output.write_text(source)
+    if options.json:
+        print_json(found)
+    else:
+        print("\n".join(map(printable, _summary(found))))
+    if options.output and any(each.is_taken for each in found.tries):
+        options.output.write_text(source, encoding="utf-8")
+        report_file(options.output)
+    elif options.output:
+        print(f"{options.output} is not written: no change is proven to help.", file=sys.stderr)
     return 0
 
 

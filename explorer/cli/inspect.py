@@ -6,7 +6,15 @@ import argparse
 from typing import Any
 
 from explorer.cli.api import API, Api, ask
-from explorer.cli.tools import Commands, add_command, add_source, print_json, read_files, read_source, report
+from explorer.cli.tools import (
+    Commands,
+    add_command,
+    add_source,
+    print_json,
+    read_files,
+    read_given_source,
+    report,
+)
 from explorer.model import Diagnostic
 from explorer.model.source_lines import SourceLines
 
@@ -18,7 +26,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Inspect a file and print the document."""
     body = {
-        "source": read_source(options.file),
+        "source": read_given_source(options.file),
         "target": options.target,
         "triton": options.triton,
         **read_files(options),

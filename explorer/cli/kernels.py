@@ -15,7 +15,14 @@ from typing import Any
 from explorer.capture.read import CapturedKernel, CaptureReader
 from explorer.cli.api import API, Api
 from explorer.cli.matrix import compile_matrix
-from explorer.cli.tools import add_script_arguments, add_unsafe, read_files, read_source, with_output_code
+from explorer.cli.tools import (
+    add_script_arguments,
+    add_unsafe,
+    read_files,
+    read_given_source,
+    read_source,
+    with_output_code,
+)
 from explorer.errors import ExplorerError, UnknownTriton
 from explorer.model.hardware import DEFAULT_TARGET, find_target
 from explorer.model.source_lines import SourceLines
@@ -165,9 +172,9 @@ def name_of(path: Path, folder: Path) -> str:
 def _scripts(path: Path, targets: list[str], options: argparse.Namespace, folder: Path) -> Iterator[Script]:
     """Yield the script of a file, or the scripts of a folder that mention Triton."""
     for file in _python_files(path) if path.is_dir() else [path]:
-        source = read_source(file)
-        beside = read_files(argparse.Namespace(**{**vars(options), "file": file, "assume": []}))
         is_named = file == path
+        source = read_given_source(file) if is_named else read_source(file)
+        beside = read_files(argparse.Namespace(**{**vars(options), "file": file, "assume": []}))
         if is_named or any("triton" in text for text in (source, *beside.get("files", {}).values())):
             yield Script(name_of(file, folder), file, {"source": source, **beside}, targets, is_named)
 

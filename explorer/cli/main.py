@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return command(options)
     except ExplorerError as error:
-        print(f"triton-explorer: {error.title}: {error.detail}", file=sys.stderr)
+        print(f"triton-explorer: {error.line}", file=sys.stderr)
         return getattr(options, "error_status", 1)
     except BrokenPipeError:  # the reader of the output has closed it
         sys.stderr.close()

@@ -20,7 +20,7 @@ from explorer.cli.tools import (
     add_unsafe,
     progress_line,
     read_files,
-    read_source,
+    read_given_source,
     with_output_code,
 )
 from explorer.errors import InvalidRequest
@@ -79,7 +79,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compile the cells and print the table. The status is 1 if a cell has no result."""
     options.triton = None  # the server that answers has the newest version
-    source = read_source(options.file)
+    source = read_given_source(options.file)
     targets = options.targets or [DEFAULT_TARGET]
     compilation = {
         "source": source,

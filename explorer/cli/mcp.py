@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
@@ -68,24 +71,36 @@ class _Api:
         return self._found[0] if self._found else ""
 
     async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
-        import anyio.to_thread
-
         def answered() -> Found:
             response = self._sender()(method, path, body)
             return read(response.status, response.body)
 
-        found: Found = await anyio.to_thread.run_sync(answered)
-        return found
+        return await _in_thread(answered)
 
     async def follow(self, path: str, seconds: float) -> None:
         """Read an event stream in a thread, which continues after the time is over."""
-        import anyio.to_thread
+        import anyio
 
         with anyio.move_on_after(seconds):
-            await anyio.to_thread.run_sync(self._sender(), "GET", path, None, abandon_on_cancel=True)
+            await _in_thread(lambda: self._sender()("GET", path))
 
     def _sender(self) -> Sender:
         with self._finding:
             if self._found is None:
                 self._found = self._stack.enter_context(sender_to(self._options.server, self._options))
             return self._found[1]
+
+
+async def _in_thread(function: Callable[[], Found]) -> Found:
+    """Call a function in a thread, which the end of the process does not wait for, as for one of a pool."""
+    future: Future[Found] = Future()
+    future.set_running_or_notify_cancel()  # so that the thread can set the result of an abandoned call
+
+    def work() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:  # the caller raises it
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await asyncio.wrap_future(future)

@@ -26,7 +26,7 @@ from explorer.cli.tools import (
     make_folder,
     progress_line,
     read_files,
-    read_source,
+    read_given_source,
     report,
     report_file,
     report_output_code,
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         make_folder(options.output)
     body = {
-        "source": read_source(options.file),
+        "source": read_given_source(options.file),
         "triton": options.triton,
         "kernel": options.kernel,
         "launch": options.launch,

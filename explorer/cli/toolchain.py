@@ -30,7 +30,7 @@ def run_add(options: argparse.Namespace) -> int:
         try:
             found = tritons.add(version, tritons_dir)
         except ToolchainError as error:
-            print(f"triton-explorer: {error.title}: {error.detail}", file=sys.stderr)
+            print(f"triton-explorer: {error.line}", file=sys.stderr)
             status = 1
         else:
             print(f"Triton {found.version} is in {found.folder or sys.prefix}.")

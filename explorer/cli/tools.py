@@ -89,6 +89,19 @@ def read_source(path: Path) -> str:
         raise InvalidRequest(f"{path} is not a UTF-8 text: {error}.") from error
 
 
+def read_given_source(path: Path) -> str:
+    """Read the file that a command names, or the standard input for "-".
+
+    Raises:
+        InvalidRequest: the file cannot be read, is not UTF-8, or is empty.
+    """
+    source = read_source(path)
+    if not source.strip():
+        name = "The standard input" if str(path) == "-" else path
+        raise InvalidRequest(f"{name} is empty. Give a file with a Triton kernel.")
+    return source
+
+
 def read_files(options: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a request for `--assume`, `--script-args` and the files below `--root`.
 
@@ -293,9 +306,11 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_launch(parser: argparse.ArgumentParser) -> None:
     """Add the options that select the kernel of the file and its arguments."""
-    parser.add_argument("--kernel", help="name of the kernel (default: the only one)")
+    parser.add_argument("--kernel", help="name of the kernel (default: that of the launch)")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--launch", type=int, help="index of the launch in the file, from 0 on")
+    how.add_argument(
+        "--launch", type=int, help="index of the launch in the file, from 0 on (default: the first)"
+    )
     how.add_argument("--signature", help='arguments without a launch, such as "*fp16:16, i32:16, 128"')
 
 

@@ -196,7 +196,8 @@ def _message(state: CellState, record: Record | None, refusal: str) -> str:
     if refusal or record is None:
         return refusal
     if state == "failed":
-        return next(iter(record.result.error_messages), "") or _ONLY_FAILED
+        errors = (each for each in record.result.diagnostics if each.severity == "error")
+        return next(("\n".join(filter(None, (each.message, each.hint))) for each in errors), _ONLY_FAILED)
     return _TORCH_PROGRAM if state == "kernels_found" else ""
 
 

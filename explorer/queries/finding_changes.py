@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -20,6 +20,12 @@ from explorer.store import Record
 _PROGRAMS = 0.9
 #: The figure of a finding that stays is said if it becomes at most this share.
 _MUCH_LOWER = 0.75
+#: The rules that a rule hides: moves of spilled values are instructions, too, so that the shares of
+#: other instructions are smaller. A fallback to few registers takes the place of spills.
+_HIDDEN = {
+    "register_cliff": ("spills", "loop_overhead", "wide_divisions"),
+    "spills": ("loop_overhead", "wide_divisions"),
+}
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -39,7 +45,8 @@ class FindingChanges(msgspec.Struct, frozen=True):
     A finding is the same if it has the same rule and severity, and the same text of its source line,
     otherwise the same number of the line. `worse` are the rules of findings that both have and that cost more
     in the second. `fixed` are the changed sizes of blocks that the grid does not follow, so that the second
-    compilation does other work. `is_worse`: a warning has appeared, or costs more, or the work is another.
+    compilation does other work. `is_worse`: the work is another, or a warning has appeared or costs more.
+    A warning does not count if it costs less than a warning that vanished, or was hidden by it.
     `verdicts` are about the findings of the first compilation, in their order.
     """
 
@@ -65,23 +72,50 @@ def _find(subject: Subject) -> FindingChanges:
                 before.remove(each)
                 after.remove(same)
     stays = {id(each): same for each, same in pairs}
-    appeared = [each.finding for each in after]
-    worse = [same for each, same in pairs if _cost(same) > _cost(each)]
+    vanished, appeared = ([each.finding for each in left] for left in (before, after))
+    worse = [pair for pair in pairs if _figure(pair[1]) > _figure(pair[0]) > 0]
     fixed = _fixed(*subject.pair)
-    is_worse = bool(fixed) or any(each.severity == "warning" for each in (*appeared, *worse))
+    losses = list(dict.fromkeys(losses_of(vanished, appeared, worse)))
     return FindingChanges(
-        [each.finding for each in before],
+        vanished,
         appeared,
-        [each.rule for each in worse],
+        [each.rule for each, _ in worse],
         fixed,
-        is_worse,
+        bool(fixed or losses),
         [
             _stays(each.finding, stays[id(each.finding)])
             if id(each.finding) in stays
-            else _verdict(each in before, fixed, is_worse)
+            else _verdict(fixed, losses)
             for each in all_before
         ],
     )
+
+
+def losses_of(
+    vanished: list[Finding], appeared: list[Finding], worse: list[tuple[Finding, Finding]]
+) -> Iterator[str]:
+    """Yield in words each warning that outweighs the warnings that vanished."""
+    gains = [each for each in vanished if each.severity == "warning"]
+    gain = max(map(_percent, gains), default=0)
+    hidden = {rule for each in gains for rule in _HIDDEN.get(each.rule, ())}
+    losses = [
+        # An unknown cost can be any.
+        *(
+            (each, _percent(each) or math.inf, f"`{each.rule}` appears{_cost_words(each)}")
+            for each in appeared
+        ),
+        *(
+            (
+                each,
+                math.inf if _spilled_bytes(each) is not None else _percent(each) - _percent(old),
+                f"`{each.rule}` costs more: {_amount(old)} → {_amount(each)}",
+            )
+            for old, each in worse
+        ),
+    ]
+    for each, loss, text in losses:
+        if each.severity == "warning" and each.rule not in hidden and loss >= gain:
+            yield text
 
 
 def _stays(finding: Finding, same: Finding) -> Verdict:
@@ -101,12 +135,13 @@ def _spilled_bytes(finding: Finding) -> float | None:
     return sum(values) if values else None
 
 
-def _verdict(is_removed: bool, fixed: list[str], is_worse: bool) -> Verdict:
+def _verdict(fixed: list[str], losses: list[str]) -> Verdict:
+    """Return the verdict on a finding that vanished."""
     if fixed:
         text = f"the grid of the script does not follow {', '.join(fixed)}"
     else:
-        text = "other findings appear" if is_worse else "proven in the compiler"
-    return Verdict(is_removed, is_removed and not is_worse, text)
+        text = "; ".join(losses) or "proven in the compiler"
+    return Verdict(True, not fixed and not losses, text)
 
 
 def _fixed(before: Record, after: Record) -> list[str]:
@@ -160,10 +195,24 @@ def _kind(placed: _Placed) -> tuple[str, str]:
     return placed.finding.rule, placed.finding.severity
 
 
-def _cost(finding: Finding) -> float:
+def _figure(finding: Finding) -> float:
     """Return a figure to compare with that of another finding of the same rule."""
     spilled = _spilled_bytes(finding)
     return spilled if spilled is not None else finding.cost.share if finding.cost else 0.0
+
+
+def _cost_words(finding: Finding) -> str:
+    return f", {_percent(finding)} % of the {finding.cost.of}" if finding.cost else ""
+
+
+def _amount(finding: Finding) -> str:
+    spilled = _spilled_bytes(finding)
+    return f"{_percent(finding)} %" if spilled is None else f"{spilled / 1024:.1f} KiB"
+
+
+def _percent(finding: Finding) -> int:
+    """Return the cost of a finding in percent; 0: it is not known."""
+    return round(100 * finding.cost.share) if finding.cost else 0
 
 
 QUERY = Query(
@@ -171,7 +220,7 @@ QUERY = Query(
     about="pair",
     path="/findings",
     summary="The findings that vanished and appeared between two compilations.",
-    version=2,
+    version=3,
     document=FindingChanges,
     find=_find,
     saved=nothing_saved,

@@ -54,7 +54,7 @@ def read_body(wanted: type[Body], source_limit_bytes: int) -> Body:
     if len(data) > limit:
         raise SourceTooLarge(
             f"The request has more than {limit:,} bytes; the limit of a source is {source_limit_bytes:,}. "
-            "Paste only the kernel and its launch."
+            "Give only the kernel and its launch."
         )
     return decode_body(data, wanted)
 
@@ -128,10 +128,10 @@ def check_source(source: str, limit_bytes: int) -> None:
     if size > limit_bytes:
         raise SourceTooLarge(
             f"The source has {size:,} bytes; the limit is {limit_bytes:,}. "
-            "Paste only the kernel and its launch."
+            "Give only the kernel and its launch."
         )
     if not source.strip():
-        raise InvalidRequest("The source is empty. Paste a Triton kernel.")
+        raise InvalidRequest("The source is empty. Give a Triton kernel.")
 
 
 def query_integer(name: str, default: int, minimum: int = 0) -> int:

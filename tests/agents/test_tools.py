@@ -10,7 +10,7 @@ import jsonschema
 import msgspec
 import pytest
 from api import AppApi
-from sources import SUMS
+from sources import SCALE, SUMS
 
 from explorer.agents.protocol import TOOLS, _called, _described
 from explorer.agents.tool import MOST_BYTES, Lines, page_of
@@ -83,8 +83,10 @@ def test_a_kernel_is_compiled_and_explained(call, vector_add):
     passes = call("list_passes", **asked, stage="ttgir")
     coalesce = next(each for each in passes["passes"] if each["name"] == "tritongpu-coalesce")
     assert any(line.startswith("+") for line in call("diff_pass", **asked, index=coalesce["index"])["lines"])
-    appears = call("search_passes", **asked, text="#ttg.blocked")["passes"][0]["index"]
-    assert appears < coalesce["index"]
+    appears = call("search_passes", **asked, text="#ttg.blocked")["passes"][0]
+    assert appears["index"] < coalesce["index"]
+    names = {each["index"]: (each["name"], each["stage"]) for each in passes["passes"]}
+    assert (appears["name"], appears["stage"]) == names[appears["index"]]
 
     stores = call("search_stage", **asked, stage="ttgir", text="tt.store")["lines"]
     assert len(stores) == 1
@@ -137,6 +139,31 @@ def test_proven_changes_are_taken_and_reported(call):
     assert "+    for start in tl.range(0, columns, BLOCK, num_stages=3):  # turn by turn" in better["diff"]
     assert better["page"].endswith(f"/compare/{compilation}..{better['compilation']}")
     assert (better["time_before_ns"], better["is_complete"]) == (None, True)
+    assert better["next"].startswith("Call compare with both compilations")
+    comparison = call("compare", before=compilation, after=better["compilation"])
+    assert [each["rule"] for each in comparison["vanished"]] == ["pipelining"]
+    assert comparison["appeared"] == comparison["worse"] == []
+    again = call("improve_kernel", compilation=better["compilation"])
+    assert (again["compilation"], again["page"]) == (better["compilation"], "")
+    assert again["next"].startswith("No change is proven to help.")
+
+
+@pytest.mark.parametrize(
+    ("changes", "matches"),
+    [
+        ({"source": SCALE.replace("x * factor", "factor * x")}, True),
+        # The grid does not follow, so that half of the numbers stay.
+        ({"source": SCALE, "constants": {"BLOCK": 512}}, False),
+    ],
+    ids=["same", "other"],
+)
+def test_a_changed_kernel_is_compared_with_the_original(call, changes, matches):
+    original = call("compile", source=SCALE)["compilation"]
+    changed = call("compile", **changes)["compilation"]
+    found = call("run", compilation=changed, original=original)
+    while found["status"] == "running":
+        found = call("read_run", run=found["run"])
+    assert (found["status"], found["matches"], found["not_compared"]) == ("complete", matches, "")
 
 
 def test_two_compilations_are_compared(call, vector_add):
@@ -170,7 +197,8 @@ def test_a_roofline_is_that_of_the_api(call, client, ticket):
 
 def test_errors_say_what_to_call(call, ticket):
     assert call("compile", source="x = 1", target="cuda:1").startswith("Unknown target")
-    assert "unknown field `sorce`" in call("compile", sorce="x = 1")
+    message = call("compile", sorce="x = 1")
+    assert "unknown field `sorce`. Known are source, target, triton, kernel," in message
     missing = call("read_stage", compilation=ticket["id"], stage="nope")
     assert "It has ast, ttir" in missing
     assert "Call read_compilation" in missing

@@ -33,6 +33,16 @@ def test_an_unknown_target_is_answered_with_the_list(kernel):
     result = run("compile", kernel, "--target", "cuda:1")
     assert result.returncode == 1
     assert "cuda:90" in result.stderr
+    assert result.stderr.count("Unknown target") == 1
+
+
+def test_an_empty_file_is_named(tmp_path):
+    for command in ("compile", "inspect", "matrix", "check"):
+        file = tmp_path / "empty.py"
+        file.write_text("\n")
+        result = run(command, file)
+        assert (result.returncode, result.stdout) != (0, "")
+        assert f"{file} is empty. Give a file with a Triton kernel." in result.stderr
 
 
 @pytest.mark.parametrize(

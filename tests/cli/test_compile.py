@@ -431,3 +431,55 @@ def test_what_llvm_does_is_printed(ask, kernel):
     result = ask("compile", kernel, "--signature", SIGNATURE, "--llvm-passes", "--pass", changed[-1]["index"])
     assert result.returncode == 0
     assert any(line.startswith(("+", "-")) for line in result.stdout.splitlines())
+
+
+TWO_LAUNCHES = f"""import torch
+{KERNEL}
+@triton.jit
+def zero_kernel(x_ptr):
+    tl.store(x_ptr, 0.0)
+
+x = torch.empty(4096, device="cuda")
+copy_kernel[(16,)](x, x, 4096, BLOCK=256)
+zero_kernel[(1,)](x)
+copy_kernel[(8,)](x, x, 4096, BLOCK=512)
+"""
+
+
+def test_the_other_launches_of_a_file_are_named(ask, tmp_path):
+    (tmp_path / "kernel.py").write_text(TWO_LAUNCHES)
+    first = ask("compile", tmp_path / "kernel.py", "--findings")
+    assert (
+        "note: launch 0 (copy_kernel) is compiled. 2 other launches: --launch 1 (zero_kernel), "
+        "--launch 2 (copy_kernel)\n"
+    ) in first.stderr
+    assert re.search(r"\d+ of \d+ rules were checked for the kernel copy_kernel\.", first.stdout)
+    own = ask("compile", tmp_path / "kernel.py", "--findings", "--kernel", "copy_kernel")
+    assert "1 other launch: --launch 2 (copy_kernel)\n" in own.stderr
+    for chosen in (["--launch", "1"], ["--kernel", "zero_kernel"]):
+        log = ask("compile", tmp_path / "kernel.py", "--findings", "sarif", *chosen)
+        assert "other launch" not in log.stderr
+        (run_,) = json.loads(log.stdout)["runs"]
+        assert run_["invocations"] == [{"executionSuccessful": True}]
+        for rule in run_["tool"]["driver"]["rules"]:
+            assert rule["fullDescription"]["text"].endswith(".") and rule["help"]["text"]
+
+
+def test_a_failed_compilation_has_a_log_of_sarif(ask, kernel):
+    kernel.write_text(KERNEL.replace("tl.arange(0, BLOCK)", "tl.arange(0, 100)"))
+    failed = ask("compile", kernel, "--signature", SIGNATURE, "--findings", "sarif")
+    assert failed.returncode == 1
+    (run_,) = json.loads(failed.stdout)["runs"]
+    assert run_["invocations"] == [{"executionSuccessful": False}]
+    assert "power of 2" in run_["results"][0]["message"]["text"]
+
+
+def test_the_last_stage_comes_with_the_figures_of_the_kernel(ask, kernel):
+    printed = ask("compile", kernel, "--signature", SIGNATURE)
+    assert re.fullmatch(
+        r"copy_kernel, cuda:90, Triton [\d.]+\n"
+        r"\d+ registers, 0 bytes spilled, 0 bytes of shared memory, occupancy \d+%, limited by .+\n",
+        printed.stderr,
+    )
+    stage = ask("compile", kernel, "--signature", SIGNATURE, "--stage", "sass")
+    assert (stage.stdout, stage.stderr) == (printed.stdout, "")

@@ -1,5 +1,7 @@
 """Test `improve` with a running server."""
 
+import json
+
 import pytest
 from recorded_gpu import TARGET
 from served import Server
@@ -35,8 +37,19 @@ def test_a_proven_change_is_taken_and_printed_as_a_difference(improve, tmp_path)
     assert (tmp_path / "better.py").read_text() == SUMS.replace(
         "for start in range(0, columns, BLOCK):", "for start in tl.range(0, columns, BLOCK, num_stages=3):"
     )
-    status, printed, _ = improve((tmp_path / "better.py").read_text())
+    file = tmp_path / "best.py"
+    status, printed, message = improve((tmp_path / "better.py").read_text(), "--output", str(file))
     assert (status, printed) == (0, "No change is proven to help: the kernel stays as it is.\n")
+    assert message == f"{file} is not written: no change is proven to help.\n"
+    assert not file.exists()
+
+
+def test_the_result_is_printed_as_json(improve):
+    status, printed, _ = improve(SUMS, "--json")
+    found = json.loads(printed)
+    assert (status, found["is_complete"]) == (0, True)
+    (taken,) = (each for each in found["tries"] if each["is_taken"])
+    assert taken["verdict"] == "proven in the compiler, same results"
 
 
 def test_a_change_with_other_results_is_not_taken(improve):

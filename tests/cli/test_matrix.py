@@ -85,6 +85,19 @@ def test_values_of_constants_and_options_are_combined(server):
     assert small < large  # the values have reached the compiler
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--constant", "NOPE=1"], "softmax_kernel has no constexpr argument 'NOPE'. It has BLOCK_SIZE."),
+        (["--option", "nope=1"], "Unknown compiler option 'nope'. Known options: "),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_known_names(server, given, message):
+    printed = run(server, *given)
+    assert printed.returncode == 1
+    assert f": failed: {message}" in printed.stderr
+
+
 def test_texts_that_are_no_finite_numbers_stay_texts():
     texts = ("inf", "-Infinity", "nan", "1_0", "1e999", "tf32")
     assert [_value(each) for each in texts] == list(texts)

@@ -204,6 +204,11 @@ def test_syntax_error_has_its_place():
     ("tail", "line", "message"),
     [
         ("kernel[(1,)](x, BLOCK=64)\n", 9, "kernel() missing 1 required positional argument: 'n'"),
+        (
+            "kernel[(1,)](x, 1, SIZE=64, num_warps=4)\n",
+            9,
+            "kernel() missing 1 required positional argument: 'BLOCK'. The kernel has no argument 'SIZE'",
+        ),
         ("kernel[(1,)](x, 1, 2, 3, 4)\n", 9, "kernel() takes 3 positional arguments but 5 were given"),
         ("kernel[(1,)](x, 1, BLOCK=64, num_warp=4)\n", 9, "num_warp"),
         ("kernel[(1,)](x, object(), BLOCK=64)\n", 9, "failed to specialize argument"),

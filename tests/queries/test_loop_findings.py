@@ -209,6 +209,25 @@ def test_the_change_to_offsets_of_32_bits_removes_the_finding(find, proven, sour
     assert proven(changed(source), "loop_overhead", triton) == [change["text"]]
 
 
+def test_a_loop_whose_overhead_was_hidden_by_spills_does_not_stand_against_more_warps(
+    query_service, compile_source
+):
+    source = changed(IN_64_BITS, {"BM=128, BN=128": "BM=256, BN=128"})
+    before, after = compile_source(source), compile_source(source, num_warps=8)
+    answer = answer_of(query_service, finding_changes.QUERY, before, after)
+    assert {"spills", "large_tensors"} <= {each["rule"] for each in answer["vanished"]}
+    assert [(each["rule"], each["severity"]) for each in answer["appeared"]] == [("loop_overhead", "warning")]
+    assert not answer["is_worse"]
+    assert {each["text"] for each in answer["verdicts"] if each["is_removed"]} == {"proven in the compiler"}
+    back = answer_of(query_service, finding_changes.QUERY, after, before)
+    assert back["is_worse"]
+    share = next(each["cost"]["share"] for each in back["appeared"] if each["rule"] == "spills")
+    (verdict,) = (each for each in back["verdicts"] if each["is_removed"])
+    assert not verdict["is_proven"]
+    assert f"`spills` appears, {share:.0%} of the values of a thread".replace("%", " %") in verdict["text"]
+    assert "`large_tensors` appears" in verdict["text"].split("; ")
+
+
 @pytest.mark.parametrize(
     "more",
     [

@@ -35,7 +35,7 @@ def test_an_architecture_is_a_name_of_its_target(api, vector_add, ticket):
 def test_a_source_that_is_too_long_is_refused(api, megabytes):
     detail = refused(api.submit("#" * int(megabytes * 1024 * 1024)), 413, "source_too_large")
     assert "1,048,576" in detail
-    assert "Paste only the kernel" in detail
+    assert "Give only the kernel" in detail
 
 
 def test_the_limit_counts_bytes_of_the_source_not_of_the_request(api):

@@ -241,7 +241,7 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
             try:
                 return run_kernel(self, *values, grid=grid, warmup=warmup, **named)
             except TypeError as error:
-                raise _in_the_users_words(error, self.__name__) from None
+                raise _in_the_users_words(error, self, named) from None
 
         return recorder.call(self, args, {"grid": grid, "warmup": warmup, **kwargs}, run)
 
@@ -297,9 +297,16 @@ def record_source(
     return recorder.record(src.fn, key, src.signature, src.constants, src.attrs, dict(parsed.__dict__), bound)
 
 
-def _in_the_users_words(error: TypeError, name: str) -> TypeError:
-    """Return the kernel's name in place of the function that Triton generates to bind arguments."""
-    return TypeError(str(error).replace("dynamic_func()", f"{name}()")).with_traceback(error.__traceback__)
+def _in_the_users_words(error: TypeError, kernel: Any, named: dict[str, Any]) -> TypeError:
+    """Return the kernel's name in place of the function that Triton generates to bind arguments.
+
+    Triton looks for names that are neither arguments nor options only after it has bound the arguments.
+    """
+    text = str(error).replace("dynamic_func()", f"{kernel.__name__}()")
+    options = make_backend(driver.active.get_current_target()).parse_options({}).__dict__
+    if others := [name for name in named if name not in kernel.arg_names and name not in options]:
+        text += f". The kernel has no argument {' or '.join(map(repr, others))}"
+    return TypeError(text).with_traceback(error.__traceback__)
 
 
 def _warm_up_autotuner(autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

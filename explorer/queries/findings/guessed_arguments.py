@@ -21,6 +21,6 @@ def find(case: Case) -> Iterator[Finding]:
             rule="guessed_arguments",
             severity="note",
             text=f"{names} {verb} guessed: other values can change every figure.",
-            advice="Paste a launch, or set the arguments in the launch panel.",
+            advice="Add a launch to the source, or give the arguments in the launch panel or as a signature.",
             source_line=specialized.line,
         )

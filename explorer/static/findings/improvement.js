@@ -19,7 +19,7 @@ export function improvement(search, titles, apply) {
   return html`<section class="finding-search" aria-label="Improvement">
     <ol>${tries.map(
       ({ rule, text, words, details, isTaken }) => html`<li class=${isTaken ? "is-proven" : ""}>
-        <b>${marked(text)}</b> <span class="finding-more" title=${details || nothing}>${titles.get(rule) ?? rule}: ${words}</span></li>`,
+        <b>${marked(text)}</b> <span class="finding-more" title=${details || nothing}>${titles.get(rule) ?? rule}: ${marked(words)}</span></li>`,
     )}</ol>
     <div role="status">${isOver ? sum(search, apply) : html`<p>Trying the next change …</p>`}</div>
   </section>`;

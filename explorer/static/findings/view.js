@@ -151,7 +151,7 @@ class FindingsView extends Pane {
     const { kind, words, details } = this.work.verdict(of, index, change);
     const id = cell?.state === "complete" ? cell.id : null;
     const figures = cell?.metrics ? differencesOf(figuresOf(of.document), cell.metrics) : [];
-    return html`<li class="is-${kind}"><b>${marked(change.text)}</b> <span class="finding-more" title=${details || nothing}>${words}</span>
+    return html`<li class="is-${kind}"><b>${marked(change.text)}</b> <span class="finding-more" title=${details || nothing}>${marked(words)}</span>
       ${
         kind === "proven" && of === store.state.result
           ? html`<button type="button" class="button small" @click=${() => apply(of, [change])}>Apply</button>`
