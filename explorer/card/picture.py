@@ -156,7 +156,7 @@ def _facts_of(resources: ResourcesDocument, target: str) -> list[_Fact]:
         title = f"shared, of {_size(limit)}"
         facts.append(_Fact(_size(resources.shared_bytes), title, resources.shared_bytes / limit))
     if resources.occupancy is not None:
-        title = f"occupancy, by {resources.limiter}" if resources.limiter else "occupancy"
+        title = f"occupancy, by {resources.limited_by}" if resources.limited_by else "occupancy"
         color = "ok" if resources.occupancy >= _SUFFICIENT_OCCUPANCY else "warn"
         facts.append(_Fact(f"{100 * resources.occupancy:.0f} %", title, resources.occupancy, color))
     return facts

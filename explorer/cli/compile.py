@@ -261,7 +261,7 @@ def _figures(index: dict[str, Any]) -> Iterator[str]:
     yield f"{index['kernel']}, {index['target']['name']}, Triton {index['triton']}"
     yield ", ".join(
         [f"{value:,} {name}" for name, value in figures.items() if value is not None]
-        + ([] if occupancy is None else [f"occupancy {occupancy:.0%}, limited by {resources['limiter']}"])
+        + ([] if occupancy is None else [f"occupancy {occupancy:.0%}, limited by {resources['limited_by']}"])
     )
 
 

@@ -103,9 +103,10 @@ class PassDocument(msgspec.Struct, frozen=True):
 class ResourcesDocument(msgspec.Struct, frozen=True):
     """The resources that the binary needs, as the tools report them, and its occupancy.
 
-    `occupancy` is the ratio of resident to possible warps of a multiprocessor, 0 to 1; `limiter` names the
-    resources that limit it, such as "registers and shared memory". `shared_bytes` is null if only the binary
-    is known: a launch chooses its dynamic shared memory, and a cubin has only the `static_shared_bytes`.
+    `occupancy` is the ratio of resident to possible warps of a multiprocessor, 0 to 1; `limiter` names a
+    resource that limits it, and `limited_by` all of them, such as "registers and shared memory".
+    `shared_bytes` is null if only the binary is known: a launch chooses its dynamic shared memory, and a
+    cubin has only the `static_shared_bytes`.
     `shared_limit_bytes` is the shared memory that one block can have on the target.
     """
 
@@ -125,6 +126,7 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
     shared_limit_bytes: int
     occupancy: float | None
     limiter: str | None
+    limited_by: str | None
 
     @classmethod
     def of(cls, resources: Resources, target: str) -> ResourcesDocument:
@@ -133,7 +135,8 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
             **asdict(resources),
             shared_limit_bytes=find_target(target).device.multiprocessor.shared_bytes_per_block,
             occupancy=fitting.share if fitting else None,
-            limiter=" and ".join(fitting.limiters) if fitting else None,
+            limiter=fitting.limiter if fitting else None,
+            limited_by=" and ".join(fitting.limiters) if fitting else None,
         )
 
 

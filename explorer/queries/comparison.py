@@ -397,7 +397,9 @@ def _needs(record: Record) -> dict[str, Any]:
     resources = record.result.resources
     if resources is None:
         return {}
-    return msgspec.structs.asdict(ResourcesDocument.of(resources, record.request.target))
+    needs = msgspec.structs.asdict(ResourcesDocument.of(resources, record.request.target))
+    del needs["limited_by"]  # which has the value of `limiter`, and other resources that tie with it
+    return needs
 
 
 def _verdict(name: str, before: Any, after: Any, *, is_comparable: bool) -> Verdict:

@@ -95,9 +95,12 @@ def losses_of(
     vanished: list[Finding], appeared: list[Finding], worse: list[tuple[Finding, Finding]]
 ) -> Iterator[str]:
     """Yield in words each warning that outweighs the warnings that vanished."""
-    gains = [each for each in vanished if each.severity == "warning"]
+    hidden, hidden_now = (
+        {rule for each in found if each.severity == "warning" for rule in _HIDDEN.get(each.rule, ())}
+        for found in (vanished, appeared)
+    )
+    gains = (each for each in vanished if each.severity == "warning" and each.rule not in hidden_now)
     gain = max(map(_percent, gains), default=0)
-    hidden = {rule for each in gains for rule in _HIDDEN.get(each.rule, ())}
     losses = [
         # An unknown cost can be any.
         *(

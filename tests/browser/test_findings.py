@@ -69,7 +69,7 @@ def test_a_finding_leads_to_its_line_and_operation(visitor: Visitor) -> None:
     expect(pane).not_to_contain_text("`")
     expect_accessible(page, "pane-findings")
     finding.get_by_role("button", name=re.compile(r"^line \d+$")).click()
-    expect(page).to_have_url(re.compile(r"pin=9"))
+    expect(page).to_have_url(re.compile(r"pin=8"))
     finding.get_by_role("button", name=re.compile(r"^TTGIR \d+$")).click()
     expect(page.locator("pane-stage .is-cursor")).to_contain_text("scf.for")
 

@@ -27,6 +27,9 @@ DIVISIONS = warning("wide_divisions", 0.35), warning("wide_divisions", 0.69)
         ([warning("sectors", 0.3)], [], [DIVISIONS], ["`wide_divisions` costs more: 35 % → 69 %"]),
         ([warning("sectors", 0.5)], [], [DIVISIONS], []),
         ([warning("register_cliff", 0.2)], [], [DIVISIONS], []),
+        ([warning("register_cliff", 0.2)], [SPILLS], [], []),
+        # The spills hide this finding: it has not vanished.
+        ([warning("loop_overhead", 0.6)], [SPILLS], [], ["`spills` appears, 40 % of the instructions"]),
         # A note gains nothing.
         ([warning("grid", 0.9, "note")], [], [DIVISIONS], ["`wide_divisions` costs more: 35 % → 69 %"]),
     ],

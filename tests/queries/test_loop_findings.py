@@ -221,10 +221,10 @@ def test_a_loop_whose_overhead_was_hidden_by_spills_does_not_stand_against_more_
     assert {each["text"] for each in answer["verdicts"] if each["is_removed"]} == {"proven in the compiler"}
     back = answer_of(query_service, finding_changes.QUERY, after, before)
     assert back["is_worse"]
-    share = next(each["cost"]["share"] for each in back["appeared"] if each["rule"] == "spills")
+    cost = next(each["cost"] for each in back["appeared"] if each["rule"] == "spills")
     (verdict,) = (each for each in back["verdicts"] if each["is_removed"])
     assert not verdict["is_proven"]
-    assert f"`spills` appears, {share:.0%} of the values of a thread".replace("%", " %") in verdict["text"]
+    assert f"`spills` appears, {round(100 * cost['share'])} % of the {cost['of']}" in verdict["text"]
     assert "`large_tensors` appears" in verdict["text"].split("; ")
 
 

@@ -194,7 +194,7 @@ function factsOf(resources) {
     shared_limit_bytes,
     warps,
     occupancy,
-    limiter,
+    limited_by,
   } = resources;
   if (typeof registers === "number") add("registers", metric("registers").short, String(registers));
   if (typeof spill_stores_bytes === "number") {
@@ -215,7 +215,7 @@ function factsOf(resources) {
       "resources",
       metric("occupancy").short,
       `${Math.round(occupancy * 100)} %`,
-      limiter ? `by ${literal(limiter)}` : "",
+      limited_by ? `by ${literal(limited_by)}` : "",
       occupancy < 0.5,
     );
   return facts;

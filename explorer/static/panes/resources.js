@@ -40,7 +40,7 @@ class ResourcesPane extends Pane {
       );
     }
     return html`<div class="resources">
-      ${resources.occupancy === null ? nothing : occupancyCard(resources.occupancy, resources.limiter)}
+      ${resources.occupancy === null ? nothing : occupancyCard(resources.occupancy, resources.limited_by)}
       <div class="resource-columns">${facts(resources)} ${this.computed(result.id)}</div>
     </div>`;
   }
@@ -83,10 +83,10 @@ function row(title, value, isWarning = false) {
   </tr>`;
 }
 
-/** @param {number} occupancy 0 to 1 @param {string | null} limiter */
-function occupancyCard(occupancy, limiter) {
+/** @param {number} occupancy 0 to 1 @param {string | null} limitedBy */
+function occupancyCard(occupancy, limitedBy) {
   const percent = Math.round(occupancy * 100);
-  const limited = limiter ? `, limited by ${limiter}` : "";
+  const limited = limitedBy ? `, limited by ${limitedBy}` : "";
   return html`<div class="occupancy" role="img" aria-label=${`Occupancy ${percent} per cent${limited}`}>
     <div class="big">${percent} %<small>${`occupancy${limited}`}</small></div>
     <span class="track"><span class="bar" ${styles({ "--share": `${percent}%` })}></span></span>

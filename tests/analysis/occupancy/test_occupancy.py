@@ -122,4 +122,5 @@ def test_all_resources_that_tie_are_named():
     assert result.limits.registers == result.limits.shared_memory == result.blocks_per_multiprocessor == 2
     assert result.limiters == ["registers", "shared memory"]
     needs = Resources(threads=128, registers=255, shared_bytes=113 * 1024)
-    assert ResourcesDocument.of(needs, "cuda:90").limiter == "registers and shared memory"
+    document = ResourcesDocument.of(needs, "cuda:90")
+    assert (document.limiter, document.limited_by) == ("registers", "registers and shared memory")
