@@ -139,7 +139,9 @@ export class ExerciseCard extends LessonCard {
     this.wanted = "";
     // A link to a result with an exercise shows both, if the result is a kernel of the exercise.
     this.isOpen = Boolean(isFirst && compilationId && (await this.isOfExercise(address)));
-    if (!this.isOpen) await this.open();
+    // The numbers of the result may have arrived before.
+    if (this.isOpen) this.requestUpdate();
+    else await this.open();
     await this.scrollToSight();
   }
 
