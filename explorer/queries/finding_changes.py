@@ -201,7 +201,7 @@ def _kind(placed: _Placed) -> tuple[str, str]:
 def _figure(finding: Finding) -> float:
     """Return a figure to compare with that of another finding of the same rule."""
     spilled = _spilled_bytes(finding)
-    return spilled if spilled is not None else finding.cost.share if finding.cost else 0.0
+    return spilled if spilled is not None else _percent(finding)
 
 
 def _cost_words(finding: Finding) -> str:
