@@ -1,10 +1,14 @@
 """Test that documents survive encoding to JSON and decoding."""
 
 import json
+from dataclasses import MISSING, fields, is_dataclass
+from pkgutil import walk_packages
 
+import msgspec
 import pytest
 
-from explorer.model import Argument, Request, decode_request, to_plain
+import explorer.model
+from explorer.model import Argument, Request, Run, decode_request, to_plain
 
 
 @pytest.mark.parametrize(
@@ -28,3 +32,26 @@ from explorer.model import Argument, Request, decode_request, to_plain
 )
 def test_a_request_survives_json(request_: Request) -> None:
     assert decode_request(json.dumps(to_plain(request_)).encode()) == request_
+
+
+def test_a_field_that_stored_json_lacks_is_encoded() -> None:
+    stored = msgspec.json.decode('{"device":"interpreter"}', type=Run)
+    assert json.loads(msgspec.json.encode(stored)) == to_plain(Run("interpreter"))
+
+
+def test_every_default_is_encoded() -> None:
+    """Msgspec keeps a default that the class has as an attribute out of the object, and so out of its JSON."""
+    modules = [
+        __import__(each.name, fromlist=["*"])
+        for each in walk_packages(explorer.model.__path__, "explorer.model.")
+    ]
+    types = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    found = {each for each in types if is_dataclass(each) and each.__module__.startswith("explorer.model")}
+    assert Run in found
+    left_out = [
+        f"{each.__name__}.{field.name}"
+        for each in found
+        for field in fields(each)
+        if field.default is not MISSING and getattr(each, field.name) == field.default
+    ]
+    assert left_out == []

@@ -204,7 +204,7 @@ from dataclasses import dataclass
 from explorer.model.measurements.kind import MeasurementDocument
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Programs(MeasurementDocument):
     """`programs` is the product of the dimensions of the grid."""
 

@@ -16,7 +16,7 @@ Severity = Literal["error", "warning", "remark", "note"]
 Outcome = Literal["complete", "failed", "kernels_found"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Frame:
     """A position in a source. `file` is "" for the script, and the path of a file beside it."""
 
@@ -26,14 +26,14 @@ class Frame:
     function: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Location:
     """The origin of a line of a stage: the innermost frame first, then its callers."""
 
     frames: tuple[Frame, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Inspection:
     """The contents of a source: its kernels, and the launches that executing it makes.
 
@@ -49,7 +49,7 @@ class Inspection:
     output_code: OutputCode | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Specialized:
     """The kernel and the specialization that are compiled.
 
@@ -73,7 +73,7 @@ class Specialized:
     within_2_gib: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One complete stage of the lowering.
 
@@ -93,7 +93,7 @@ class Stage:
     line_locations: tuple[tuple[int, ...], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pass:
     """One compiler pass. `text` is the module after it, without locations; None: the module is unchanged.
 
@@ -116,7 +116,7 @@ class Pass:
     omitted: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Resources:
     """The resources that the binary needs, from the assembler and the binary's metadata. None: not reported.
 
@@ -140,7 +140,7 @@ class Resources:
     threads: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Binary:
     """The binary itself: "cubin" or "hsaco", in base 64.
 
@@ -153,7 +153,7 @@ class Binary:
     milliseconds: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """A piece of shared memory, as the compiler allocated it.
 
@@ -172,7 +172,7 @@ class Buffer:
     owner: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Allocation:
     """The positions of the buffers of one function in shared memory.
 
@@ -189,7 +189,7 @@ class Allocation:
     source_lines: tuple[LineNumber, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer of a compiler query. `document` is JSON of the type that the query declares."""
 
@@ -197,7 +197,7 @@ class Answer:
     document: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """A result of a run. `document` is JSON of the type that `explorer.model.measurements` has for `name`."""
 
@@ -206,7 +206,7 @@ class Measurement:
     document: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a job: `done` of `total` steps, and its current activity. Not stored."""
 
@@ -216,7 +216,7 @@ class Progress:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A message for the user. `line` is in the user's source (0: no line); `hint` says what to do.
 
@@ -241,7 +241,7 @@ class Diagnostic:
 CANCELED = Diagnostic("error", "Canceled.", hint="Start it again.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Log:
     """Output of a tool or of the user's code. `source` names it: "stdout", "ptxas", …"""
 
@@ -250,7 +250,7 @@ class Log:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Done:
     """The last event of every job.
 

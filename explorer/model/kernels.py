@@ -10,7 +10,7 @@ from explorer.model.requests import Argument
 from explorer.model.source_language import KernelLanguage
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of a kernel's signature, with a guess that is used if nothing launches the kernel.
 
@@ -26,7 +26,7 @@ class Parameter:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Config:
     """One autotune configuration: the constexpr arguments and compiler options that it sets."""
 
@@ -35,7 +35,7 @@ class Config:
     options: dict[str, Scalar]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TorchNode:
     """A node of PyTorch's graph that a kernel computes.
 
@@ -52,7 +52,7 @@ class TorchNode:
     is_backward: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A `@triton.jit` or `@gluon.jit` function of the source, except functions that are only called by
     others.
@@ -69,7 +69,7 @@ class Kernel:
     graph_nodes: tuple[TorchNode, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Launch:
     """One launch that executing the source makes, with the specialization that it leads to.
 
@@ -85,7 +85,7 @@ class Launch:
     config: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AssumedNumber:
     """A number that a script reads from a tensor whose content only a GPU could compute.
 
@@ -99,7 +99,7 @@ class AssumedNumber:
     is_given: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OutputCode:
     """The script that PyTorch's compiler, Inductor, writes for a program with `torch.compile`.
 

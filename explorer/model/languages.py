@@ -16,7 +16,7 @@ GraphKind = Literal["data flow", "control flow"]
 Renaming = Literal["none", "values", "registers"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Language:
     """A language.
 

@@ -13,7 +13,7 @@ Better = Literal["lower", "higher"]
 Verdict = Literal["same", "better", "worse", "different"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Metric:
     """A number of a compilation. `unit` is its unit; "": the number is a count or a ratio.
 

@@ -27,7 +27,7 @@ else:
 Distribution = Literal["normal", "uniform", "integers", "ascending", "ones"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a kernel, as the just-in-time compiler sees it.
 
@@ -44,7 +44,7 @@ class Argument:
     strides: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RunInput:
     """An argument to make for a kernel that no script launches.
 
@@ -59,7 +59,7 @@ class RunInput:
     distribution: Distribution = "normal"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Original:
     """Another form of the kernel of a request: the fields of the request that differ, or may differ."""
 
@@ -69,7 +69,7 @@ class Original:
     constants: dict[str, Scalar] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Run:
     """How to run a kernel, and what to measure.
 
@@ -97,7 +97,7 @@ class Run:
     original: Original | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Origin:
     """The origin of lines of a captured script: `lines` lines, from `line` of `file` on.
 
@@ -117,7 +117,7 @@ BINARY_STAGES = ("cubin", "hsaco")
 UNKNOWN_VERSION = "unknown"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Captured:
     """A compilation of a running program: the stages by Triton's names, with the binary in base 64.
 
@@ -135,7 +135,7 @@ class Captured:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Edits:
     """The changes of stages and passes in a request.
 
@@ -151,7 +151,7 @@ class Edits:
     pass_options: dict[str, dict[str, Scalar]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LineEdit:
     """Line `line` of a source, from 1, becomes `text`."""
 
@@ -159,7 +159,7 @@ class LineEdit:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Request:
     """Everything that determines a result. Its hash is the address of the result.
 

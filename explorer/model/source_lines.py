@@ -17,7 +17,7 @@ from explorer.model.requests import Request
 _HERE = "./"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """A script, or a file beside it, whose lines have the numbers from `first_line` to `last_line`.
 

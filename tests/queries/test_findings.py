@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 
 import msgspec
@@ -561,6 +562,16 @@ def test_no_other_precision_is_proposed_where_no_matrix_unit_has_it(find):
         assert [each["changes"] for each in found] == [[]]
 
 
+@pytest.fixture
+def recursion_limit():
+    """Python's own limit: it decides how long a sum `ast.parse` reads, and packages such as Jedi raise it."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.usefixtures("recursion_limit")
 def test_a_long_expression_disables_no_rule(compiled, answered):
     """The source of a captured compilation can have sums that no job here compiles."""
     record = compiled(changed(ADD, {"x, 1 << 20": "x, (1 << 20) - 8"}))

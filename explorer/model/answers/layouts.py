@@ -9,7 +9,7 @@ Memory = Literal["registers", "shared", "tensor memory"]
 Coordinates = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Input:
     """An input of a linear layout: the coordinates that each of its bits adds."""
 
@@ -17,7 +17,7 @@ class Input:
     bases: tuple[Coordinates, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Padding:
     """After every `interval` elements, `padding` elements are unused."""
 
@@ -25,7 +25,7 @@ class Padding:
     padding: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Bases:
     """A linear layout onto a tensor of `shape`."""
 
@@ -34,7 +34,7 @@ class Bases:
     padding: tuple[Padding, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AxisInformation:
     """What the compiler knows about a tensor of pointers, by dimension.
 
@@ -47,7 +47,7 @@ class AxisInformation:
     constancy: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LayoutValue:
     """A value in the module's text, and the line that defines it."""
 
@@ -55,7 +55,7 @@ class LayoutValue:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TensorLayout:
     """How one encoding lays out tensors of one shape and element.
 
@@ -76,7 +76,7 @@ class TensorLayout:
     values: tuple[LayoutValue, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Operand:
     """An operand or a result of an operation. `layout` is an index; None: it has no layout."""
 
@@ -85,7 +85,7 @@ class Operand:
     layout: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Operation:
     """An operation that moves data, with what the compiler reports about it.
 
@@ -105,7 +105,7 @@ class Operation:
     mask: AxisInformation | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Layouts:
     """All layouts of a module, and the operations that move data between them."""
 

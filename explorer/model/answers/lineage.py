@@ -19,7 +19,7 @@ _DEBUG_INFORMATION = "#di_"
 Span = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ModuleOrigins:
     """The module after pass `index`, and the lines of the module before it that its lines come from.
 
@@ -31,7 +31,7 @@ class ModuleOrigins:
     spans: tuple[Span, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Lineage:
     """The modules of a compilation, in order, without gaps."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LiveAt:
     """The live registers at the instruction at `address`, a byte offset, of `function`."""
 
@@ -17,7 +17,7 @@ class LiveAt:
     uniform_predicate: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Named:
     """The number of general registers that `function` uses: one more than the highest number."""
 
@@ -25,7 +25,7 @@ class Named:
     general: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LiveRegisters:
     """The live registers of each instruction and each function, as `tool` lists them.
 

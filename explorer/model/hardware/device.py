@@ -26,7 +26,7 @@ REGISTER_BITS = 32
 PROGRAMS_PER_LAUNCH = 2**31 - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Multiprocessor:
     """The resources of one multiprocessor. `registers` counts the registers of one partition, per lane.
 
@@ -77,7 +77,7 @@ class Multiprocessor:
         return min(self.registers_per_thread, self.registers // threads)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Device:
     """The best-known GPU of a target, as its driver describes it. Clocks are in kHz, widths in bits.
 

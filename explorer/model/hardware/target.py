@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from explorer.model.hardware.device import Device
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Target:
     """A GPU architecture, with its figures.
 

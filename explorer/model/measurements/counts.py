@@ -9,7 +9,7 @@ from explorer.model.measurements.kind import MeasurementDocument
 from explorer.model.measurements.limits import MOST_KINDS, MOST_OPERATIONS, check_count, check_name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OperationCount:
     """The counts of one operation of the source, over all counted programs.
 
@@ -30,7 +30,7 @@ class OperationCount:
         check_name(self.operation, "an operation's name")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Counts(MeasurementDocument):
     """The counts of a launch.
 

@@ -18,7 +18,7 @@ class MeasurementDocument:
     """The base class of the documents of measurements. They are frozen dataclasses."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MeasurementKind:
     """One measurement: the document that a run yields, and the measure that yields it.
 

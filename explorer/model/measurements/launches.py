@@ -18,7 +18,7 @@ from explorer.model.measurements.limits import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conditions:
     """The state of the GPU at a moment. None: not reported.
 
@@ -37,7 +37,7 @@ class Conditions:
         check_count(self.throttled_by, MOST_KINDS, "reasons to slow down")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Environment(MeasurementDocument):
     """The device that the kernel ran on: a GPU, or the interpreter on a CPU (`gpu` is then "").
 
@@ -68,7 +68,7 @@ class Environment(MeasurementDocument):
             check_name(version, "a version")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RunArgument:
     """An argument of the launch. `shape` and `strides` (in elements) are None for scalars."""
 
@@ -83,7 +83,7 @@ class RunArgument:
         check_count(self.strides or (), MOST_DIMENSIONS, "strides")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LaunchFacts(MeasurementDocument):
     """The launch that was run: kernel, grid, arguments.
 
@@ -105,7 +105,7 @@ class LaunchFacts(MeasurementDocument):
         check_count(self.stated, MOST_KINDS, "kinds of work that are stated")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OutputCheck:
     """The comparison of one output tensor with the reference.
 
@@ -134,7 +134,7 @@ class OutputCheck:
         check_count(self.worst_index, MOST_DIMENSIONS, "dimensions of an index")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Check(MeasurementDocument):
     """The comparison with the reference. `reason` says why nothing was compared, or is ""."""
 

@@ -22,7 +22,7 @@ from explorer.model.measurements.limits import (
 from explorer.model.measurements.vocabulary import Cache, Level, Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Counters(MeasurementDocument):
     """The hardware counters of one launch.
 
@@ -49,7 +49,7 @@ class Counters(MeasurementDocument):
         check_count(self.metrics, MOST_METRICS, "metrics")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class InstructionSamples:
     """Samples of the program counter at one instruction, `offset_bytes` from the kernel's start.
 
@@ -69,7 +69,7 @@ class InstructionSamples:
         check_count(self.instruction, MOST_INSTRUCTION_CHARACTERS, "characters of an instruction")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Samples(MeasurementDocument):
     """The samples of all instructions. `reason` says why nothing was sampled."""
 
@@ -83,7 +83,7 @@ class Samples(MeasurementDocument):
         check_count(reasons, MOST_KINDS, "reasons to wait")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Scope:
     """A named interval of a program in one warp, relative to the start of the trace."""
 
@@ -101,7 +101,7 @@ class Scope:
         check_range((self.start_ns, self.duration_ns), MOST_SCOPE_NS, "time of a scope")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Timeline(MeasurementDocument):
     """The scopes of the kernel. `reason` says why there are none; `cut` is the number of scopes left out."""
 
@@ -114,7 +114,7 @@ class Timeline(MeasurementDocument):
         check_count({scope.name for scope in self.scopes}, MOST_SCOPE_NAMES, "names of scopes")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProfileFile:
     """A file of a profiler to download, in base 64. `name` is its file name."""
 
@@ -128,7 +128,7 @@ class ProfileFile:
         check_name(self.media_type, "a media type")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProfileFiles(MeasurementDocument):
     """All files of a run."""
 

@@ -20,7 +20,7 @@ from explorer.model.measurements.limits import (
 from explorer.model.measurements.vocabulary import Cache, Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Timing:
     """The duration of one launch, measured repeatedly. `method` is "proton" or "do_bench"."""
 
@@ -39,7 +39,7 @@ class Timing:
         return self.median_ns <= 0.98 * other.median_ns and self.high_ns < other.low_ns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Timings(MeasurementDocument):
     """All timings of one launch. `low_ns` and `high_ns` of each are its 20 % and 80 % quantiles."""
 
@@ -49,7 +49,7 @@ class Timings(MeasurementDocument):
         check_count(self.timings, MOST_TIMINGS, "timings")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SweepPoint:
     """One size. `values[i]`, `low[i]`, `high[i]` belong to line i of the sweep. None: an error occurred."""
 
@@ -59,7 +59,7 @@ class SweepPoint:
     high: tuple[float | None, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sweep(MeasurementDocument):
     """A benchmark over sizes, as the script's `perf_report` or the form specifies it."""
 
@@ -78,7 +78,7 @@ class Sweep(MeasurementDocument):
         check_count(self.problems, MOST_PROBLEMS, "problems")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConfigTiming:
     """One autotune configuration. `problem` says why it has no time; "": it has a time."""
 
@@ -91,7 +91,7 @@ class ConfigTiming:
     problem: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Autotuning(MeasurementDocument):
     """The times of all configurations for one launch.
 
@@ -107,7 +107,7 @@ class Autotuning(MeasurementDocument):
         check_cells(len(self.configs), len(names))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Roof:
     """A limit of the hardware. `name` is a memory level, or an operation such as "tensor fp16"."""
 
@@ -118,7 +118,7 @@ class Roof:
     method: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Roofs(MeasurementDocument):
     """Limits that were measured on this host: bytes or operations per second."""
 
