@@ -40,7 +40,7 @@ def test_a_field_that_stored_json_lacks_is_encoded() -> None:
 
 
 def test_every_default_is_encoded() -> None:
-    """Msgspec keeps a default that the class has as an attribute out of the object, and so out of its JSON."""
+    """Msgspec leaves a default that the class has as an attribute out of decoded objects and their JSON."""
     modules = [
         __import__(each.name, fromlist=["*"])
         for each in walk_packages(explorer.model.__path__, "explorer.model.")

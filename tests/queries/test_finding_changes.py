@@ -1,7 +1,13 @@
-"""Test which warnings outweigh the warnings that a change removes."""
+"""Test the comparison of the findings of two compilations."""
+
+import json
 
 import pytest
+from finding_sources import LARGE, PRODUCT, ROWS, changed
 
+from explorer.analysis.source_edits import edited
+from explorer.model import LineEdit
+from explorer.queries import finding_changes
 from explorer.queries.finding_changes import losses_of
 from explorer.queries.findings.finding import Cost, Finding
 
@@ -38,3 +44,63 @@ def test_a_warning_counts_unless_it_costs_less_than_the_removed_one_or_was_hidde
     vanished, appeared, worse, losses
 ):
     assert list(losses_of(vanished, appeared, worse)) == losses
+
+
+def test_a_finding_of_a_changed_line_stays(query_service, compiled):
+    source = changed(ROWS, {"rows[(4096,)]": "rows[(64,)]", "for start": "# A comment\n    for start"})
+    edits = [LineEdit(10, "    for start in tl.range(0, columns, BLOCK + 0):")]
+    records = compiled(source), compiled(edited(source, edits))
+    answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+    assert (answer["vanished"], answer["appeared"], answer["is_worse"]) == ([], [], False)
+    assert {each["text"] for each in answer["verdicts"]} == {"the finding stays"}
+
+
+def test_a_finding_that_stays_says_how_much_lower_its_figure_is_and_marks_no_higher_one(
+    query_service, compiled
+):
+    source = changed(PRODUCT, LARGE)
+    large, smaller = compiled(source), compiled(source, constants={"BM": 128, "BN": 256})
+    bytes_of = [
+        each.result.resources.spill_stores_bytes + each.result.resources.spill_loads_bytes
+        for each in (large, smaller)
+    ]
+    assert 256 <= bytes_of[1] < 0.75 * bytes_of[0]
+
+    def answer(*records):
+        found = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+        return found, {each["text"] for each in found["verdicts"] if not each["is_removed"]}
+
+    before, after = (f"{count / 1024:.1f}" for count in bytes_of)
+    assert f"the finding stays: spill stores and loads {before} → {after} KiB" in answer(large, smaller)[1]
+    back, texts = answer(smaller, large)
+    assert "spills" in back["worse"]
+    assert not any("→" in each for each in texts)
+
+
+def test_a_size_of_a_block_that_the_grid_does_not_follow_is_named(query_service, compiled):
+    fixed = changed(PRODUCT, {"product[grid]": "product[(16, 16)]", **LARGE})
+    records = compiled(fixed), compiled(fixed, constants={"BM": 128, "BK": 32})
+    answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+    assert (answer["fixed"], answer["is_worse"]) == (["BM"], True)
+    removed = [each for each in answer["verdicts"] if each["is_removed"]]
+    assert len(removed) == len(answer["vanished"]) > 0
+    assert {each["text"] for each in removed} == {"the grid of the script does not follow BM"}
+    assert not any(each["is_proven"] for each in answer["verdicts"])
+
+
+def test_findings_that_vanish_and_appear(query_service, compiled, find):
+    before = compiled(changed(PRODUCT, LARGE))
+    after = compiled(changed(PRODUCT, LARGE), constants={"BM": 128, "BN": 128})
+    answer = json.loads(query_service.answer(finding_changes.QUERY, (before, after), {}))
+    assert {"spills", "large_tensors"} <= {each["rule"] for each in answer["vanished"]}
+    assert "spills" not in {each["rule"] for each in answer["appeared"]}
+    rules = [each["rule"] for each in find(changed(PRODUCT, LARGE))["findings"]]
+    verdicts = dict(zip(rules, answer["verdicts"], strict=True))
+    assert verdicts["spills"] == {"is_removed": True, "is_proven": True, "text": "proven in the compiler"}
+    back = json.loads(query_service.answer(finding_changes.QUERY, (after, before), {}))
+    assert (back["vanished"], back["appeared"]) == (answer["appeared"], answer["vanished"])
+    assert (answer["is_worse"], back["is_worse"]) == (False, True)
+    assert "proven in the compiler" not in {each["text"] for each in back["verdicts"]}
+    same = json.loads(query_service.answer(finding_changes.QUERY, (after, after), {}))
+    assert {each["text"] for each in same.pop("verdicts")} == {"the finding stays"}
+    assert same == {**{name: [] for name in ("vanished", "appeared", "worse", "fixed")}, "is_worse": False}
