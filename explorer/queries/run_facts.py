@@ -124,7 +124,13 @@ def _static(compilation: Record, launch: LaunchFacts) -> StaticWork | None:
         if isinstance(each.value, int) and not isinstance(each.value, bool)
     }
     try:
-        return static_work(compilation.text(stage.text), compilation.kernel or "", launch.grid, scalars)
+        return static_work(
+            compilation.text(stage.text),
+            compilation.kernel or "",
+            launch.grid,
+            scalars,
+            find_target(compilation.request.target),
+        )
     except RecursionError:
         return StaticWork("Its TTIR is nested too deeply.")
 

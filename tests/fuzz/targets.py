@@ -32,6 +32,7 @@ from explorer.analysis.roofline.static_work import static_work
 from explorer.errors import InvalidRequest
 from explorer.jobs import uploads
 from explorer.lexers.highlight import highlight_lines
+from explorer.model.hardware import find_target as find_hardware
 from explorer.model.languages import LANGUAGES, Renaming
 from explorer.model.source_language import source_language
 from explorer.pipeline import signature
@@ -126,13 +127,23 @@ _LANGUAGE_FOLDERS = {
     "python-ast": ("python_ast",),
 }
 
+
+def _static_work(text: str) -> object:
+    return static_work(text, "add_kernel", (4,), {}, find_hardware("cuda:90"))
+
+
 TARGETS = (
     Target("mlir_functions", _on_text(read_functions), _MLIR, _NESTED),
     Target("mlir_locations", _on_text(lambda text: mlir.read_module(text, LocationTable())), _MLIR, _NESTED),
     Target("mlir_live_ranges", _on_text(lambda text: live_ranges(text, {})), _MLIR, _NESTED),
     Target("memory_map", _on_text(_memory_map), ("allocation",), _NESTED),
     Target("tensor_memory", _on_text(lambda text: map_tensor_memory(text, ())), _MLIR, _NESTED),
-    Target("static_work", _on_text(lambda text: static_work(text, "add_kernel", (4,), {})), _MLIR, _NESTED),
+    Target(
+        "static_work",
+        _on_text(_static_work),
+        _MLIR,
+        _NESTED,
+    ),
     *(
         Target(
             f"graph_{language}",

@@ -70,10 +70,10 @@ def interpret(request, tmp_path_factory):
     command = [sys.executable, str(Path(__file__).with_name("serve_runs.py"))]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
-    def run(source, *, measures=("check", "counts"), with_head=True, request=(), **options):
+    def run(source, *, target="cuda:90", measures=("check", "counts"), with_head=True, request=(), **options):
         wanted = Request(
             (HEAD if with_head else "") + source,
-            "cuda:90",
+            target,
             "",
             task="run",
             run=Run("interpreter", measures=measures, **options),

@@ -20,13 +20,14 @@ from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from explorer.analysis.mlir.operations import Function, Operation, read_functions
+from explorer.model.hardware import Target
 
 _TENSOR = re.compile(r"tensor<((?:\d+x)*)(!tt\.ptr<(\w+)>|\w+)(?:, [^<>]*)?>")
 _POINTER = re.compile(r": \(?!tt\.ptr<(\w+)>")
 _IS_POINTER = re.compile(r"!tt\.(?:ptr|tensordesc)<")
 _INTEGER = re.compile(r"arith\.constant (-?\d+|true|false)\b")
 _AXIS = re.compile(r"tt\.get_(num_programs|program_id) ([xyz])")
-_PRECISION = re.compile(r"inputPrecision = (tf32|bf16)")
+_PRECISION = re.compile(r"inputPrecision = (\w+)")
 _BITS = re.compile(r"\d+")
 #: Arithmetic as profilers count it: without comparisons, minimum, maximum, rounding and atomic operations.
 _ELEMENTWISE = re.compile(
@@ -70,7 +71,9 @@ class StaticWork:
     stored: frozenset[str] | None = None
 
 
-def static_work(text: str, kernel: str, grid: Sequence[int], scalars: Mapping[str, int]) -> StaticWork:
+def static_work(
+    text: str, kernel: str, grid: Sequence[int], scalars: Mapping[str, int], target: Target
+) -> StaticWork:
     """Compute the work of a launch of `kernel`; `scalars` are its integer arguments by name."""
     functions = read_functions(text)
     function = next((each for each in functions if each.name == kernel), None)
@@ -78,16 +81,18 @@ def static_work(text: str, kernel: str, grid: Sequence[int], scalars: Mapping[st
         return StaticWork("The compilation has no TTIR of the kernel.")
     if not grid or not all(0 < each < 2**32 for each in grid):
         return StaticWork("The grid of the launch is unknown.")
-    return replace(_work(function, (*grid, 1, 1)[:3], scalars), **_accessed(function))
+    return replace(_work(function, (*grid, 1, 1)[:3], scalars, target), **_accessed(function))
 
 
-def _work(function: Function, whole: tuple[int, ...], scalars: Mapping[str, int]) -> StaticWork:
+def _work(
+    function: Function, whole: tuple[int, ...], scalars: Mapping[str, int], target: Target
+) -> StaticWork:
     reason = ""
     for axes in _AXES:
         places = [range(whole[axis]) if axis in axes else (None,) for axis in range(3)]
         different = math.prod(map(len, places))
         if different == 1 or different * len(function.operations) <= _MOST_STEPS:
-            readers = [_Reader(whole, scalars, place) for place in itertools.product(*places)]
+            readers = [_Reader(whole, scalars, place, target) for place in itertools.product(*places)]
             try:
                 for reader in readers:
                     reader.read(function)
@@ -183,13 +188,18 @@ class _Reader:
     """Goes through one program with its known values; `place` is its place in the grid, or None."""
 
     def __init__(
-        self, grid: tuple[int, ...], scalars: Mapping[str, int], place: Sequence[int | None]
+        self,
+        grid: tuple[int, ...],
+        scalars: Mapping[str, int],
+        place: Sequence[int | None],
+        target: Target,
     ) -> None:
         self.operations: Counter[str] = Counter()
         self.bytes = 0
         self.is_masked = False
         self._grid = grid
         self._place = place
+        self._target = target
         self._values: dict[str, int] = {f"%{name}": value for name, value in scalars.items()}
 
     def read(self, function: Function) -> None:
@@ -259,7 +269,7 @@ class _Reader:
         left, _, result = (math.prod(_shape(each[0])) for each in shapes)
         depth = _shape(shapes[0][0])[-1]
         assert left
-        self.operations[_dot_kind(shapes[0][1], operation.text)] += times * 2 * result * depth
+        self.operations[_dot_kind(shapes[0][1], operation.text, self._target)] += times * 2 * result * depth
 
     def _combine(self, operation: Operation, times: int) -> None:
         """Count a reduction or scan: n elements along its axis are combined n - 1 times."""
@@ -336,11 +346,11 @@ def _does_something(operation: Operation) -> bool:
     )
 
 
-def _dot_kind(element: str, text: str) -> str:
+def _dot_kind(element: str, text: str, target: Target) -> str:
     if element == "f32":
         # Triton does not print "ieee", the default of the attribute.
         precision = _PRECISION.search(text)
-        return f"tensor {precision[1]}" if precision else "fp32"
+        return target.fp32_product(precision[1] if precision else "ieee")
     return "tensor fp8" if element.startswith("f8") else _DOT_KINDS.get(element, f"tensor {element}")
 
 

@@ -35,6 +35,16 @@ class Target:
         """The address in requests: "cuda:90", "hip:gfx942"."""
         return f"{self.backend}:{self.triton_architecture}"
 
+    def fp32_product(self, precision: str) -> str:
+        """Return the kind of the operations of a product of fp32 with an input precision of Triton.
+
+        "ieee" is fp32, "tf32x3" consists of products in tf32, and "bf16x6" of products in bf16. Without
+        matrix units for this type, the product is computed in fp32.
+        """
+        element = next((each for each in ("tf32", "bf16") if precision.lower().startswith(each)), "fp32")
+        kind = f"tensor {element}"
+        return kind if kind in self.operations_per_clock else "fp32"
+
     @property
     def warp_size(self) -> int:
         """The number of lanes of a warp."""

@@ -17,6 +17,7 @@ import torch
 import triton.language as tl
 from triton.runtime import interpreter
 
+from explorer.model.hardware import Target
 from explorer.model.measurements import Counts, OperationCount
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.fake_gpu import replaced
@@ -67,7 +68,8 @@ class _Count:
 class Counter:
     """Counts over the programs of one launch. `tensors` are all tensors of the kernel."""
 
-    def __init__(self, tensors: dict[str, torch.Tensor]) -> None:
+    def __init__(self, tensors: dict[str, torch.Tensor], target: Target) -> None:
+        self._target = target
         self._memories = memories_of(tensors)
         self._operations: defaultdict[tuple[int, str], _Count] = defaultdict(_Count)
         self._flops: defaultdict[str, int] = defaultdict(int)
@@ -209,7 +211,10 @@ class Counter:
             depth = left.data.shape[-1]
             if is_scaled and left.dtype == tl.uint8:  # Two elements of 4 bits per byte.
                 depth *= 2
-            kind = _product_kind(left.dtype, None if is_scaled else arguments[3])
+            if left.dtype.scalar == tl.float32:
+                kind = self._target.fp32_product(arguments[3].name)
+            else:
+                kind = f"tensor {_type_name(left.dtype)}"
             self._add_flops("dot", 2 * result.data.size * depth, kind)
             return result
 
@@ -329,10 +334,3 @@ def _type_name(dtype: Any) -> str:
     scalar = dtype.scalar
     name: str = scalar.name
     return _TYPES.get(name, name)
-
-
-def _product_kind(dtype: Any, precision: Any) -> str:
-    """Name the unit and type of a product: tensor cores take fp32 as TF32, except exact products."""
-    if dtype.scalar != tl.float32:
-        return f"tensor {_type_name(dtype)}"
-    return "tensor tf32" if precision is None or "TF32" in str(precision) else "fp32"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from triton import runtime as triton_runtime
+from triton.compiler import make_backend
+from triton.runtime import interpreter
 
 from explorer.model.hardware import Target
 from explorer.pipeline.fake_gpu import RecordedLaunch, benchmarks, cuda, replaced, runtime, torch_extras
@@ -67,6 +70,7 @@ class InterpreterLaunchSelector(LaunchSelector):
         run_selected: RunSelected,
     ) -> None:
         super().__init__(triton_target(target), wanted, on_selected)
+        self._target = target
         self._run_taken = run_selected
         self._has_run = False
 
@@ -84,7 +88,8 @@ class InterpreterLaunchSelector(LaunchSelector):
         is_needed = self.is_open and self.selected is None
         seconds = float("inf") if is_needed else SECONDS_BESIDE
         # Counting also checks the addresses: an access outside of the tensors would crash this process.
-        with Counter(tensors_in(launch.jit_function.arg_names, arguments)).counting():
+        tensors = tensors_in(launch.jit_function.arg_names, arguments)
+        with Counter(tensors, self._target).counting():
             done = interpret(launch.jit_function, grid, arguments, debug=launch.is_debugged, seconds=seconds)
             if not done.is_whole:
                 raise StopScript
@@ -115,6 +120,15 @@ def on_the_processor(target: Target) -> Iterator[None]:
         *cuda.replacements(target),
         *torch_extras.uncompiled(),
         *operators.on_the_processor(_mode),
+        _input_precisions(target),
     ]
     with replaced(changes), unused_compilers(), _mode:
         yield
+
+
+def _input_precisions(target: Target) -> tuple[Any, str, Any]:
+    """Allow the input precisions of the target. The interpreter has its own, and computes in fp32."""
+    builder = interpreter.interpreter_builder
+    options = make_backend(triton_target(target)).parse_options({"arch": None})
+    names = ("default_dot_input_precision", "allowed_dot_input_precisions")
+    return builder, "options", replace(builder.options, **{name: getattr(options, name) for name in names})

@@ -155,7 +155,7 @@ class InterpretedLaunch(CapturedLaunch):
 
     def __init__(self, selected: SelectedLaunch, capture_context: CaptureContext) -> None:
         super().__init__(selected, capture_context)
-        self.counter = Counter(self.tensors)
+        self.counter = Counter(self.tensors, capture_context.target)
         self.interpretation = Interpretation(0, 0)
         self._after = self.before
 

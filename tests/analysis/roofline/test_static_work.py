@@ -5,6 +5,9 @@ from collections import Counter
 import pytest
 
 from explorer.analysis.roofline.static_work import static_work
+from explorer.model.hardware import find_target
+
+HOPPER = find_target("cuda:90")
 
 MATMUL = """\
 module {
@@ -32,7 +35,7 @@ module {
 
 def test_operations_and_bytes_are_those_of_all_trips_of_all_programs():
     """K = 200 is 4 steps of 64; 6 programs."""
-    found = static_work(MATMUL, "matmul", (3, 2), {"K": 200})
+    found = static_work(MATMUL, "matmul", (3, 2), {"K": 200}, HOPPER)
     assert found.reason == ""
     assert found.operations == {"tensor fp16": 6 * 4 * 2 * 16 * 32 * 64, "fp32": 6 * 16 * 32}
     assert found.requested_bytes == 6 * (4 * (16 * 64 + 64 * 32) * 2 + 16 * 32 * 4)
@@ -42,11 +45,11 @@ def test_operations_and_bytes_are_those_of_all_trips_of_all_programs():
 @pytest.mark.parametrize("value", ["true", "false"])
 def test_a_constant_may_be_a_truth_value(value):
     text = MATMUL.replace("    tt.return\n", f"    %t = arith.constant {value}\n    tt.return\n")
-    assert static_work(text, "matmul", (3, 2), {"K": 200}).reason == ""
+    assert static_work(text, "matmul", (3, 2), {"K": 200}, HOPPER).reason == ""
 
 
 def test_a_loop_without_a_known_end_has_no_answer():
-    assert "line 10 of TTIR" in static_work(MATMUL, "matmul", (1,), {}).reason
+    assert "line 10 of TTIR" in static_work(MATMUL, "matmul", (1,), {}, HOPPER).reason
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_a_loop_without_a_known_end_has_no_answer():
 def test_fp32_matrices_are_multiplied_as_the_program_says(precision, kind):
     """Triton does not print the precision "ieee"."""
     text = MATMUL.replace("xf16>", "xf32>").replace(", inputPrecision = tf32", precision)
-    found = static_work(text, "matmul", (1,), {"K": 64})
+    found = static_work(text, "matmul", (1,), {"K": 64}, HOPPER)
     expected = Counter({"fp32": 16 * 32})
     expected[kind] += 2 * 16 * 32 * 64
     assert found.operations == expected
@@ -72,13 +75,13 @@ def test_what_stands_in_a_condition_has_no_answer():
         "    tt.store %r, %2, %mask : tensor<16x32x!tt.ptr<f32>>",
         "    scf.if %yes {\n      tt.store %r, %2, %mask : tensor<16x32x!tt.ptr<f32>>\n    }",
     )
-    assert "scf.if" in static_work(text, "matmul", (1,), {"K": 64}).reason
+    assert "scf.if" in static_work(text, "matmul", (1,), {"K": 64}, HOPPER).reason
 
 
 def test_without_a_grid_or_the_kernel_there_is_no_answer():
-    assert "grid" in static_work(MATMUL, "matmul", (), {"K": 64}).reason
-    assert "no TTIR" in static_work(MATMUL, "other", (1,), {"K": 64}).reason
-    assert "iterations, the limit" in static_work(MATMUL, "matmul", (1,), {"K": 2**62}).reason
+    assert "grid" in static_work(MATMUL, "matmul", (), {"K": 64}, HOPPER).reason
+    assert "no TTIR" in static_work(MATMUL, "other", (1,), {"K": 64}, HOPPER).reason
+    assert "iterations, the limit" in static_work(MATMUL, "matmul", (1,), {"K": 2**62}, HOPPER).reason
 
 
 def test_programs_that_differ_are_added_up():
@@ -87,9 +90,9 @@ def test_programs_that_differ_are_added_up():
         "    %n = arith.divsi %0, %c64_i32 : i32",
         "    %x = tt.get_program_id x : i32\n    %n = arith.addi %x, %c1_i32 : i32",
     )
-    found = static_work(text, "matmul", (4, 3), {})
+    found = static_work(text, "matmul", (4, 3), {}, HOPPER)
     assert found.operations["tensor fp16"] == 3 * 10 * 2 * 16 * 32 * 64
-    assert "line 11 of TTIR" in static_work(text, "matmul", (2**20, 1), {}).reason
+    assert "line 11 of TTIR" in static_work(text, "matmul", (2**20, 1), {}, HOPPER).reason
 
 
 def test_a_persistent_kernel_does_all_tiles_once():
@@ -98,12 +101,14 @@ def test_a_persistent_kernel_does_all_tiles_once():
         "    %n = arith.divsi %0, %c64_i32 : i32",
         "    %x = tt.get_program_id x : i32\n    %y = tt.get_num_programs x : i32",
     )
-    found = static_work(text, "matmul", (4,), {"K": 10})
+    found = static_work(text, "matmul", (4,), {"K": 10}, HOPPER)
     assert found.operations["tensor fp16"] == 10 * 2 * 16 * 32 * 64
 
 
 def test_special_functions_are_told_apart():
-    found = static_work(MATMUL.replace("arith.mulf %1, %1", "math.exp2 %1"), "matmul", (1,), {"K": 64})
+    found = static_work(
+        MATMUL.replace("arith.mulf %1, %1", "math.exp2 %1"), "matmul", (1,), {"K": 64}, HOPPER
+    )
     assert found.operations == {"tensor fp16": 2 * 16 * 32 * 64, "special fp32": 16 * 32}
 
 
@@ -132,7 +137,7 @@ module {
 @pytest.mark.parametrize(("combine", "adds"), [("arith.addf", 8 * 63), ("arith.maxnumf", 0)])
 def test_combining_n_elements_takes_one_operation_less(combine, adds):
     """Minimum and maximum, absolute values and changes of sign are no arithmetic to a profiler."""
-    found = static_work(REDUCED.replace("COMBINE", combine), "norm", (2,), {})
+    found = static_work(REDUCED.replace("COMBINE", combine), "norm", (2,), {}, HOPPER)
     assert found.operations == {"fp32": 2 * (adds + 7 * 64)}
 
 
@@ -142,7 +147,7 @@ def test_functions_of_a_library_are_special():
         "(tensor<16x32xf32>) -> tensor<16x32xf32>"
     )
     text = MATMUL.replace("arith.mulf %1, %1 : tensor<16x32xf32>", call)
-    found = static_work(text, "matmul", (1,), {"K": 64})
+    found = static_work(text, "matmul", (1,), {"K": 64}, HOPPER)
     assert found.operations == {"tensor fp16": 2 * 16 * 32 * 64, "special fp32": 16 * 32}
 
 
@@ -170,18 +175,18 @@ module {
 
 
 def test_a_tensor_that_is_changed_in_place_is_read_and_written():
-    found = static_work(IN_PLACE, "rope", (4,), {"n": 2})
+    found = static_work(IN_PLACE, "rope", (4,), {"n": 2}, HOPPER)
     assert found.loaded == {"q", "cos"}
     assert found.stored == {"q"}
     # It is known although the trip count is not.
-    unknown = static_work(IN_PLACE, "rope", (4,), {})
+    unknown = static_work(IN_PLACE, "rope", (4,), {}, HOPPER)
     assert unknown.reason
     assert unknown.stored == {"q"}
 
 
 def test_a_pointer_from_elsewhere_leaves_it_unknown():
     text = IN_PLACE.replace("%1 = tt.splat %cos :", "%1 = tt.int_to_ptr %r :")
-    assert static_work(text, "rope", (4,), {"n": 2}).loaded is None
+    assert static_work(text, "rope", (4,), {"n": 2}, HOPPER).loaded is None
 
 
 def test_the_work_of_each_program_is_in_the_order_of_the_launch():
@@ -191,10 +196,10 @@ def test_the_work_of_each_program_is_in_the_order_of_the_launch():
         "    %x = tt.get_program_id x : i32\n    %n = arith.addi %x, %c1_i32 : i32",
     )
     step = 2.0 * 16 * 32 * 64
-    assert static_work(text, "matmul", (4, 3), {}).programs == tuple(
+    assert static_work(text, "matmul", (4, 3), {}, HOPPER).programs == tuple(
         step * x for _ in range(3) for x in (1, 2, 3, 4)
     )
-    assert static_work(text.replace("program_id x", "program_id y"), "matmul", (2, 3), {}).programs == tuple(
-        step * y for y in (1, 1, 2, 2, 3, 3)
-    )
-    assert static_work(MATMUL, "matmul", (4, 3), {"K": 200}).programs == ()
+    assert static_work(
+        text.replace("program_id x", "program_id y"), "matmul", (2, 3), {}, HOPPER
+    ).programs == tuple(step * y for y in (1, 1, 2, 2, 3, 3))
+    assert static_work(MATMUL, "matmul", (4, 3), {"K": 200}, HOPPER).programs == ()

@@ -106,10 +106,26 @@ def test_matrix_multiplication(interpret):
     assert told.check["outputs"][0]["matches"]
 
 
-@pytest.mark.parametrize(("precision", "kind"), [("tf32", "tensor tf32"), ("ieee", "fp32")])
-def test_products_of_fp32_are_named_by_their_precision(interpret, precision, kind):
-    told = interpret(MATMUL.replace("float16", "float32").replace('"tf32"', f'"{precision}"'))
+@pytest.mark.parametrize(
+    ("target", "precision", "kind"),
+    [
+        ("cuda:90", "", "tensor tf32"),
+        ("cuda:90", "tf32x3", "tensor tf32"),
+        ("cuda:90", "bf16x6", "tensor bf16"),
+        ("cuda:90", "ieee", "fp32"),
+        ("cuda:75", "", "fp32"),
+        ("hip:gfx942", "", "tensor tf32"),
+        ("hip:gfx942", "ieee", "tensor fp32"),
+        ("hip:gfx1100", "", "fp32"),
+        ("hip:gfx1100", "bf16x3", "tensor bf16"),
+    ],
+)
+def test_products_of_fp32_are_named_by_their_precision_and_target(interpret, target, precision, kind):
+    precision = precision and f', input_precision="{precision}"'
+    source = MATMUL.replace("float16", "float32").replace(', input_precision="tf32"', precision)
+    told = interpret(source, target=target)
     assert told.counts["flops"] == {kind: 2 * 128 * 96 * 64}
+    assert told.check["outputs"][0]["matches"]
 
 
 def test_softmax(interpret):

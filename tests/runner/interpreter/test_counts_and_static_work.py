@@ -7,6 +7,7 @@ import pytest
 from explorer.analysis.roofline.static_work import static_work
 from explorer.examples import find_example
 from explorer.model import Request
+from explorer.model.hardware import find_target
 
 ATOMIC = """
 import torch
@@ -67,7 +68,7 @@ def test_both_count_the_same_operations(interpret, services, name):
         each["name"]: each["value"] for each in launch["arguments"] if isinstance(each.get("value"), int)
     }
     ttir = compiled.text(compiled.stage("ttir").text)
-    static = static_work(ttir, launch["kernel"], launch["grid"], scalars)
+    static = static_work(ttir, launch["kernel"], launch["grid"], scalars, find_target("cuda:90"))
     assert static.reason == ""
     counts = told.counts
     share = counts["programs"] / math.prod(launch["grid"])

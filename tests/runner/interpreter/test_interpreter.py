@@ -15,6 +15,7 @@ from triton.runtime.jit import JITFunction
 
 from explorer.examples import find_example
 from explorer.model import Original, Request, Run
+from explorer.model.hardware import find_target
 from explorer.runner.interpreter import interpreter
 from explorer.runner.interpreter.counts import Counter
 from explorer.runner.job import perform
@@ -72,7 +73,7 @@ def test_programs_beyond_the_time_are_left_out_evenly(clock):
 
 def test_elements_of_programs_that_were_not_run_are_not_written(clock):
     x = torch.zeros(100, dtype=torch.int32)
-    counter = Counter({"x": x})
+    counter = Counter({"x": x}, find_target("cuda:90"))
     with counter.counting():
         done = interpreter.interpret(
             JITFunction(number_programs), (100, 1, 1), (x, 4), seconds=20, around_program=clock.program
@@ -89,7 +90,7 @@ def test_the_language_is_as_before_afterwards(clock):
         return tl.load, tl.reduce, hasattr(tl.tensor, "__index__"), JITFunction.__call__, sums, own
 
     before = language()
-    with Counter({}).counting():
+    with Counter({}, find_target("cuda:90")).counting():
         pass
     run(clock, seconds=1000, grid=(2, 1, 1))
     assert language() == before

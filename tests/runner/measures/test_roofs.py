@@ -2,6 +2,7 @@
 
 import torch
 
+from explorer.model.hardware import find_target
 from explorer.runner.interpreter.counts import Counter
 from explorer.runner.interpreter.interpreter import interpret
 from explorer.runner.measures.roofs import L2_STEP, read_blocks
@@ -13,7 +14,7 @@ def read(blocks, programs, step, reads):
     """Read in the interpreter; return the counts, the sums and the tensor."""
     values = torch.arange(blocks * SIZE, dtype=torch.int32)
     sums = torch.zeros(programs, dtype=torch.int32)
-    counter = Counter({"values": values, "sums": sums})
+    counter = Counter({"values": values, "sums": sums}, find_target("cuda:90"))
     with counter.counting():
         done = interpret(
             read_blocks,
