@@ -142,8 +142,8 @@ class Block:
             return self.access(name, words, operands, active)
         if name == "atom":
             return self.atomic(words, operands, active)
-        if name == "ldmatrix":
-            return self.load_matrix(operands, active)
+        if name in ("ldmatrix", "stmatrix"):
+            return self.move_matrices(words, operands, active)
         if name == "shfl":
             return self.shuffle(words, operands, active)
         if name == "mov" and "{" in "".join(operands[:2]):
@@ -303,15 +303,27 @@ class Block:
             where += value[thread]
         self.write(operands[0], old, active)
 
-    def load_matrix(self, operands, active):
-        memory, index = self.place(operands[1], active)
-        for matrix, register in enumerate(operands[0].strip("{} ").split(",")):
-            made = np.zeros(self.count, np.uint32)
-            for thread in range(self.count):
-                lane = thread % 32
-                row = index[thread - lane + 8 * matrix + lane // 4] + 4 * (lane % 4)
-                made[thread] = memory[row : row + 4].view(np.uint32)[0]
-            self.write(register, made, active)
+    def move_matrices(self, words, operands, active):
+        """Move matrices of 8×8 elements of 16 bits: a thread has two elements of a row, or of a column."""
+        is_load = words[0] == "ldmatrix"
+        registers, address = operands if is_load else reversed(operands)
+        memory, index = self.place(address, active)
+        thread = np.arange(self.count)
+        lane = thread % 32
+        for matrix, register in enumerate(registers.strip("{} ").split(",")):
+            bits = np.zeros(self.count, np.uint64) if is_load else self.bits(register, 32)
+            for byte in range(4):
+                row, column = lane // 4, lane % 4 * 2 + byte // 2
+                if "trans" in words:
+                    row, column = column, row
+                where = index[thread - lane + 8 * matrix + row] + 2 * column + byte % 2
+                shift = np.uint64(8 * byte)
+                if is_load:
+                    bits |= memory[where].astype(np.uint64) << shift
+                else:
+                    memory[where[active]] = (bits[active] >> shift).astype(np.uint8)
+            if is_load:
+                self.write(register, bits.astype(np.uint32), active)
 
     def shuffle(self, words, operands, active):
         value, distance = self.bits(operands[1], 32), self.bits(operands[2], 32).astype(np.int64)
