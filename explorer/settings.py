@@ -6,6 +6,7 @@ part of the names.
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 import sys
@@ -388,8 +389,12 @@ class Settings:
             if not variable.startswith(PREFIX):
                 continue
             if variable not in variables:
-                known = ", ".join(sorted(variables))
-                raise SettingsError(f"{variable} is not a setting. Known are {known}.")
+                names = [name.upper() for name in types]
+                close = difflib.get_close_matches(variable.removeprefix(PREFIX), names, 1)
+                meant = f"Did you mean {PREFIX}{close[0]}? " if close else ""
+                raise SettingsError(
+                    f"{variable} is not a setting. {meant}`triton-explorer settings` lists all settings."
+                )
             name = variables[variable]
             wanted = next(iter(typing.get_args(types[name])), types[name])  # int of `int | None`
             values[name] = _parse(variable, text, wanted)

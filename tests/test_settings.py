@@ -30,7 +30,7 @@ def test_the_environment_is_read_by_type() -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
-        ("PROT", "9000", "TRITON_EXPLORER_PROT is not a setting"),
+        ("PROT", "9000", r"PROT is not a setting. Did you mean TRITON_EXPLORER_PORT\? "),
         ("PORT", "web", "must be of type int"),
         ("PORT", "-1", "must not be negative"),
         ("WALL_LIMIT_SECONDS", "nan", "must not be negative"),
