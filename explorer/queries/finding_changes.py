@@ -122,11 +122,11 @@ def losses_of(
 
 
 def _stays(finding: Finding, same: Finding) -> Verdict:
-    """Return the verdict on a finding that both have, with its figure if that is much lower."""
+    """Return the verdict on a finding that both have, which says whether its figure is much lower."""
     text = "the finding stays"
     if (spilled := _spilled_bytes(finding)) is not None and (left := _spilled_bytes(same)) is not None:
         if left <= _MUCH_LOWER * spilled:
-            text += f": spill stores and loads {spilled / 1024:.1f} → {left / 1024:.1f} KiB"
+            text += f": spills move {percent(1 - left / spilled)} fewer bytes"
     elif finding.cost and same.cost and same.cost.share <= _MUCH_LOWER * finding.cost.share:
         text += f": {percent(finding.cost.share)} → {percent(same.cost.share)} of the {same.cost.of}"
     return Verdict(False, False, text)
@@ -223,7 +223,7 @@ QUERY = Query(
     about="pair",
     path="/findings",
     summary="The findings that vanished and appeared between two compilations.",
-    version=3,
+    version=4,
     document=FindingChanges,
     find=_find,
     saved=nothing_saved,

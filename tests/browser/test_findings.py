@@ -100,6 +100,7 @@ def test_a_paste_leads_to_a_proven_change_in_two_clicks(visitor: Visitor) -> Non
     expect(proven.first).to_contain_text("BLOCK 256 → 128", timeout=120_000)
     expect_accessible(page, "pane-findings")
     expect(proven.first).to_contain_text("same results")
+    expect(pane.locator(".finding-trials").first.locator("li").first).to_have_class("is-proven")
     proven.first.get_by_role("button", name="Apply").click()
     wait_for_result(page)
     expect(pane.locator(".finding-difference")).to_contain_text(re.compile(r"spill stores and loads .* → 0"))

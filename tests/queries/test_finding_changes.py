@@ -10,6 +10,7 @@ from explorer.model import LineEdit
 from explorer.queries import finding_changes
 from explorer.queries.finding_changes import losses_of
 from explorer.queries.findings.finding import Cost, Finding
+from explorer.queries.why_facts import percent
 
 
 def warning(rule, share=None, severity="warning"):
@@ -70,11 +71,11 @@ def test_a_finding_that_stays_says_how_much_lower_its_figure_is_and_marks_no_hig
         found = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
         return found, {each["text"] for each in found["verdicts"] if not each["is_removed"]}
 
-    before, after = (f"{count / 1024:.1f}" for count in bytes_of)
-    assert f"the finding stays: spill stores and loads {before} → {after} KiB" in answer(large, smaller)[1]
+    fewer = percent(1 - bytes_of[1] / bytes_of[0])
+    assert f"the finding stays: spills move {fewer} fewer bytes" in answer(large, smaller)[1]
     back, texts = answer(smaller, large)
     assert "spills" in back["worse"]
-    assert not any("→" in each for each in texts)
+    assert not any("fewer" in each for each in texts)
 
 
 def test_a_size_of_a_block_that_the_grid_does_not_follow_is_named(query_service, compiled):

@@ -138,11 +138,19 @@ class FindingsView extends Pane {
         return html`${at ? "; " : ""}${prose(change.text + verdict)}`;
       });
     if (!isTried) return html`<p class="finding-more">Changes to try: ${listed(finding.changes)}</p>`;
+    // Rows do not move while changes are tried.
+    if (!this.work.following)
+      own.sort((one, other) => this.rank(of, index, one) - this.rank(of, index, other));
     return html`${
       own.length
         ? html`<ul class="finding-trials" aria-label="Changes that were tried">${own.map((change) => this.trial(index, change, of))}</ul>`
         : nothing
     }${known.length ? html`<p class="finding-more">Changes above: ${listed(known)}</p>` : nothing}`;
+  }
+
+  /** Proven changes come first. @param {Result} of @param {number} index of the finding @param {Change} change */
+  rank(of, index, change) {
+    return this.work.verdict(of, index, change).kind === "proven" ? 0 : 1;
   }
 
   /** @param {number} index of the finding @param {Change} change @param {Result} of */
