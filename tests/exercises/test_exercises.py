@@ -96,6 +96,19 @@ def test_a_kernel_that_does_nothing_does_not_pass(services, judge):
     assert not result["holds"]
 
 
+@pytest.mark.slow
+def test_a_wrong_result_leaves_the_other_goals_of_a_run_met(services, judge):
+    exercise = find_exercise("one_warp")
+    zero = exercise.solved_source.replace("tl.sum(x, axis=0))", "tl.sum(x, axis=0) * 0)")
+    *_, loaded, result = judge(exercise, zero, services.versions[0], is_run=True)
+    assert (loaded["found"], loaded["holds"]) == (32_768, True)
+    assert (result["found"], result["holds"], result["reason"]) == (
+        0,
+        False,
+        "output_ptr differs from the reference.",
+    )
+
+
 def test_the_api_lists_the_exercises(client):
     rows = client.get("/api/v1/exercises").get_json()
     assert [row["name"] for row in rows] == list(EXERCISES)
