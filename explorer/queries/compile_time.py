@@ -136,7 +136,7 @@ def _find(subject: Subject) -> CompileTimeDocument:
         {name: sum(each.operations.get(name, 0) for each in lines) for name in _counted(record)},
         lines[:_MOST_LINES],
         tensors,
-        _cause(record, sources, tensors[:1]),
+        _cause(record, sources, [each for each in tensors if not _is_replicated(each)][:1]),
     )
 
 
@@ -261,6 +261,11 @@ def _with_expression(record: Record, sources: _Sources, tensor: TensorSize) -> T
     )
 
 
+def _is_replicated(tensor: TensorSize) -> bool:
+    """Return whether several threads hold the same elements, as operands of products: not all at once."""
+    return tensor.elements_per_thread * tensor.threads > math.prod(tensor.shape)
+
+
 def _threads(layout: TensorLayout) -> int:
     """Return the number of threads that a layout distributes a tensor over."""
     assert layout.bases is not None
@@ -326,7 +331,7 @@ def _copied_loop(record: Record, sources: _Sources) -> Iterator[tuple[int, Cause
 QUERY = Query(
     name="compile_time",
     summary="Time by pass, instructions by source line, elements per thread, and why the code is long.",
-    version=3,
+    version=4,
     document=CompileTimeDocument,
     find=_find,
 )

@@ -22,7 +22,7 @@ from explorer.analysis.source_edits import edited
 from explorer.errors import NotFound
 from explorer.glossary import find_term
 from explorer.model import LineEdit
-from explorer.queries import finding_changes, findings
+from explorer.queries import finding_changes, findings, layouts
 from explorer.queries.why_facts import percent
 from explorer.tours import TOURS
 
@@ -145,6 +145,23 @@ def test_a_copy_that_transposes_is_told_to_move_tiles_of_two_dimensions(find):
     tile = "    x = tl.load(a + rm[:, None] * K + rn)\n    tl.store(c + rn[:, None] * N + rm, tl.trans(x))"
     tiled = changed(PRODUCT, {loop: tile})
     assert advice(tiled) == []
+
+
+def test_conflicts_are_the_wavefronts_of_the_lanes(find, query_service, compiled):
+    operands = 'x.to(tl.float32), y.to(tl.float32), acc, input_precision="ieee"'
+    source = changed(PRODUCT, {"tl.dot(x, y, acc": f"tl.dot({operands}"})
+    document = json.loads(query_service.answer(layouts.QUERY, (compiled(source),), {}))
+    wavefronts = {each["line"]: each["wavefronts"] for each in document["shared_accesses"]}
+    found = [each for each in find(source)["findings"] if each["rule"] == "bank_conflicts"]
+    assert found
+    # Threads share the operands: the 2,048 elements of one are 16 for each of 128 threads.
+    assert "large_tensors" not in {each["rule"] for each in find(source)["findings"]}
+    for each in found:
+        values = {value["name"]: value["value"] for value in each["evidence"]}
+        taken, least = values["wavefronts of an access"], values["least wavefronts of an access"]
+        assert taken == wavefronts[each["ttgir_line"]] > least > 1
+        assert f"takes {taken} wavefronts in place of {least}," in each["text"]
+        assert each["cost"]["share"] == 1 - least / taken
 
 
 def test_a_kernel_without_a_problem_has_none_and_names_what_was_checked(find):

@@ -27,8 +27,8 @@ Padding = tuple[int, int]
 class SharedAccess:
     """One instruction of a warp. `offsets` are the bytes of each lane's first element.
 
-    `wavefronts` is the number of wavefronts of one instruction, `least` the number that its bytes need;
-    `conflicts` is the difference for each instruction.
+    `wavefronts` is the number of wavefronts of one instruction, `least` the number that its bytes need.
+    `conflicts` is the number of excess wavefronts for each needed wavefront, as the compiler counts them.
     """
 
     vector_bytes: int

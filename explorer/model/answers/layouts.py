@@ -89,7 +89,7 @@ class Operand:
 class Operation:
     """An operation that moves data, with what the compiler reports about it.
 
-    `bank_conflicts` are the excess wavefronts of each plain access. None: not queried, or `refusal` says why
+    `bank_conflicts` are the excess wavefronts of a plain access for each that it needs. None: not queried, or `refusal` says why
     not. `is_trivial`: the conversion moves no data.
     """
 

@@ -17,22 +17,22 @@ def find(case: Case) -> Iterator[Finding]:
         if not each.conflicts or not each.least_wavefronts:
             continue
         basis: Basis = "observed" if each.source == "compiler" else "modelled"
-        needed = each.least_wavefronts + each.conflicts
+        wavefronts = each.least_wavefronts * (1 + each.conflicts)
         line = case.source_line(each.line)
         yield Finding(
             rule="bank_conflicts",
             severity="warning",
-            text=f"{code(each.operation)} takes {needed} wavefronts in place of "
+            text=f"{code(each.operation)} takes {wavefronts} wavefronts in place of "
             f"{each.least_wavefronts}, because lanes access the same bank.",
             evidence=(
-                Value("excess wavefronts of an access", each.conflicts, "", basis),
+                Value("wavefronts of an access", wavefronts, "", basis),
                 Value("least wavefronts of an access", each.least_wavefronts, "", "modelled"),
             ),
             cause="The layout of the buffer in shared memory does not spread these elements over the banks.",
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
-            cost=Cost(each.conflicts / needed, "wavefronts of the access", basis),
+            cost=Cost(1 - each.least_wavefronts / wavefronts, "wavefronts of the access", basis),
             tour="shared_memory",
             terms=("bank-conflict", "swizzle"),
         )
