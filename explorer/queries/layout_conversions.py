@@ -51,8 +51,8 @@ class SharedAccessRow(msgspec.Struct, frozen=True):
     """One access to shared memory by the lanes of a warp.
 
     `conflicts` is the number of excess wavefronts for each needed wavefront, as `source` counts it;
-    `modelled_conflicts` is the same number counted lane by lane. Both apply to plain loads and stores. `emitted` are the
-    instructions that were made of the access. Without either, `reason` says why.
+    `modelled_conflicts` is the same number counted lane by lane. Both apply to plain loads and
+    stores. `emitted` are the instructions that were made of the access. Without either, `reason` says why.
     """
 
     line: int

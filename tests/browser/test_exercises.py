@@ -146,6 +146,8 @@ def test_a_teacher_makes_an_exercise(visitor: Visitor) -> None:
     maker.get_by_role("button", name="Make the link").click()
     expect(maker.get_by_role("status")).to_have_text("It has no goals.")
     maker.get_by_role("checkbox", name="Registers of a thread").check()
+    maker.get_by_role("button", name="Make the link").click()
+    expect(maker.get_by_role("status")).to_have_text("The kernel as it is already meets these goals.")
     maker.get_by_label("Number: Registers of a thread").fill("16")
     maker.get_by_label("Hints, one in each line").fill("Look at `num_warps`.")
     assert violations(page, ".exercise-maker") == []

@@ -89,8 +89,8 @@ class Operand:
 class Operation:
     """An operation that moves data, with what the compiler reports about it.
 
-    `bank_conflicts` are the excess wavefronts of a plain access for each that it needs. None: not queried, or `refusal` says why
-    not. `is_trivial`: the conversion moves no data.
+    `bank_conflicts` are the excess wavefronts of a plain access for each that it needs. None: not queried,
+    or `refusal` says why not. `is_trivial`: the conversion moves no data.
     """
 
     name: str

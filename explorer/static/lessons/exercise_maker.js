@@ -3,7 +3,7 @@
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { Result } from "../core/result.js"
- * @import { Claim } from "../core/types.js"
+ * @import { CheckedClaim, Claim } from "../core/types.js"
  */
 import { LitElement } from "lit";
 import { api } from "../core/api.js";
@@ -18,6 +18,13 @@ const FIELD = "exercise-link";
 /** @typedef {"most" | "least" | "exactly"} Bound */
 /** @type {Record<Bound, string>} */
 const BOUNDS = { most: "at most", least: "at least", exactly: "exactly" };
+
+/** @type {Record<Bound, (found: number, number: number) => boolean>} */
+const HOLDS = {
+  most: (found, number) => found <= number,
+  least: (found, number) => found >= number,
+  exactly: (found, number) => found === number,
+};
 
 /** @type {(Claim & {bound: Bound})[]} */
 const OFFERED = [
@@ -47,6 +54,15 @@ const OFFERED = [
     taken: "least",
     bound: "least",
   },
+  {
+    says: "Most conflicts of an access to shared memory",
+    shared_access: "conflicts",
+    pattern: "ttg\\.local_.*",
+    taken: "most",
+    bound: "most",
+  },
+  { says: "Warps that fit on a multiprocessor", occupancy: "active_warps", bound: "least" },
+  { says: "Barriers in PTX", stage: "ptx", pattern: "\\bbar(rier)?\\.(cta\\.)?sync", bound: "most" },
 ];
 /** @type {Claim} */
 const RIGHT = { says: "The result is right", run: "matches", exactly: 1 };
@@ -100,16 +116,22 @@ class ExerciseMaker extends LitElement {
     if (!result) return;
     const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
     const field = (/** @type {string} */ name) => String(form.get(name) ?? "").trim();
-    /** @param {string} name @param {Claim} claim @returns {Claim[]} */
-    const goal = (name, claim) =>
-      form.get(`${name}.on`) ? [{ ...claim, [field(`${name}.bound`)]: Number(field(`${name}.number`)) }] : [];
-    const offered = OFFERED.flatMap(({ bound: _bound, ...claim }, index) => goal(`${index}`, claim));
+    let isMet = true;
+    /** @param {string} name @param {Claim} claim @param {CheckedClaim | undefined} now @returns {Claim[]} */
+    const goal = (name, claim, now) => {
+      if (!form.get(`${name}.on`)) return [];
+      const bound = /** @type {Bound} */ (field(`${name}.bound`));
+      const number = Number(field(`${name}.number`));
+      isMet &&= HOLDS[bound](now?.found ?? NaN, number);
+      return [{ ...claim, [bound]: number }];
+    };
+    const found = this.numbers.answer ?? [];
+    const offered = OFFERED.flatMap(({ bound: _bound, ...claim }, index) =>
+      goal(`${index}`, claim, found[index]),
+    );
     const { stage, pattern } = this;
-    const lines = goal("lines", {
-      says: field("lines.says") || `Lines of ${stage} with ${pattern}`,
-      stage,
-      pattern,
-    });
+    const says = field("lines.says") || `Lines of ${stage} with ${pattern}`;
+    const lines = goal("lines", { says, stage, pattern }, this.lines.answer?.[0]);
     try {
       const exercise = checked({
         start: result.id,
@@ -121,7 +143,7 @@ class ExerciseMaker extends LitElement {
           .map((hint) => hint.trim())
           .filter(Boolean),
       });
-      this.problem = "";
+      this.problem = isMet ? "The kernel as it is already meets these goals." : "";
       this.link = permalink(result, `#${formatLink(exercise)}`);
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
@@ -199,7 +221,7 @@ class ExerciseMaker extends LitElement {
       <select name="${name}.bound" aria-label="Bound: ${says}">
         ${Object.entries(BOUNDS).map(([key, title]) => html`<option value=${key} ?selected=${key === bound}>${title}</option>`)}
       </select>
-      <input name="${name}.number" type="number" step="any" min="0" aria-label="Number: ${says}" .value=${live(String(number))}>
+      <input name="${name}.number" type="number" step="any" min="0" aria-label="Number: ${says}" value=${number}>
     </div>`;
   }
 }
