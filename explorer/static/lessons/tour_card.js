@@ -11,6 +11,7 @@
 import { ApiError, get } from "../core/api.js";
 import { registerFamily } from "../core/commands.js";
 import { canCompile } from "../core/host.js";
+import { plural } from "../core/format.js";
 import { Loaded } from "../core/pane.js";
 import { TOUR, pin, putCursor, unpin } from "../core/selection.js";
 import { store } from "../core/store.js";
@@ -249,7 +250,12 @@ export class TourCard extends LessonCard {
   /** @param {Tour} tour */
   saveLink({ name }) {
     const { triton } = store.state.result?.document ?? {};
-    if (!this.results.answer?.every(Boolean)) return nothing;
+    const results = this.results.answer;
+    if (!results) return nothing;
+    const missing = results.filter((id) => !id).length;
+    if (missing)
+      return html`<button type="button" class="button small" aria-disabled="true"
+        title="${plural(missing, "step")} without a result: open each first">Save this tour as a file</button>`;
     return html`<a class="button small" download href="/api/v1/tours/${name}/export.html?triton=${triton}"
       title="The tour and its results as a page that works without a server">Save this tour as a file</a>`;
   }
