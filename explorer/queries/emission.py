@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from explorer.analysis.assembly.emitted_instructions import Assembly, Emitted, Use, place_of
-from explorer.analysis.assembly.operations import operation_lines
 from explorer.model import Location
 from explorer.store import Record, StageEntry
 
@@ -22,7 +22,6 @@ class Emission:
     def __init__(self, record: Record, stage: StageEntry | None) -> None:
         self.source = ""
         self._lines: list[list[Location]] = []
-        self._sharing: Counter[tuple[object, ...]] = Counter()
         name = next((name for name in _ASSEMBLY if name in record.result.stages), None)
         if stage is None or name is None:
             return
@@ -31,9 +30,6 @@ class Emission:
         self._lines = [
             [locations.locations[index] for index in indices] for indices in locations.line_locations
         ]
-        is_operation = operation_lines(record.text(stage.text).splitlines(), stage.language)
-        for is_one, places in zip(is_operation, self._lines, strict=False):
-            self._sharing.update(set(map(place_of, places)) if is_one else ())
         assembly = record.result.stages[name]
         table = record.locations(assembly)
         self._assembly = Assembly(record.text(assembly.text), table.locations, table.line_locations)
@@ -43,8 +39,10 @@ class Emission:
             return ()
         return self._assembly.emitted(self._lines[line - 1], use)
 
-    def sharing(self, line: int) -> int:
-        """Return the number of operations that have a location of the line's operation."""
-        if not 0 < line <= len(self._lines):
-            return 0
-        return max((self._sharing[place_of(each)] for each in self._lines[line - 1]), default=0)
+    def sharing(self, lines: Iterable[int]) -> dict[int, int]:
+        """Return for the line of each operation how many of the operations have its location."""
+        places = {
+            line: set(map(place_of, self._lines[line - 1])) for line in lines if 0 < line <= len(self._lines)
+        }
+        counts = Counter(each for found in places.values() for each in found)
+        return {line: max((counts[each] for each in found), default=0) for line, found in places.items()}

@@ -8,6 +8,7 @@ from explorer.analysis.assembly.emitted_instructions import Emitted
 from explorer.analysis.layouts.global_access import (
     Limit,
     Sectors,
+    Together,
     Width,
     bytes_of_element,
     is_global_access,
@@ -29,10 +30,13 @@ class AccessRow(msgspec.Struct, frozen=True):
     """One access to global memory. Counts are per instruction of a warp; bytes of a lane, at once.
 
     `vector` elements are moved at once by a lane, by the rule of the compiler (`width_source`); `emitted` are
-    the instructions at its location, read from `emitted_source`; `emitted_sharing` operations have this
-    location. `pointer` and `mask` are the compiler's analysis. `lane_offsets` has the first byte of each
-    lane, counted in the sectors that the warp accesses; contiguous ranges of addresses follow each other.
-    With `sectors_are_most`, no consecutive addresses are known, and the warp may need fewer sectors.
+    the instructions at its location, read from `emitted_source`; `emitted_sharing` accesses have this
+    location and emit them together. `pointer` and `mask` are the compiler's analysis. `lane_ranges` has the
+    contiguous range of addresses that each lane is in; the distances between ranges are unknown.
+    `lane_offsets` has the first byte of each lane, counted in the sectors that the warp accesses: one range
+    after another, although they are not neighbors in memory. With `sectors_are_most`, no consecutive
+    addresses are known, and the warp may need fewer sectors. `together` counts the sectors and the used bytes
+    of all instructions of the operation in a program.
     """
 
     line: int
@@ -50,6 +54,8 @@ class AccessRow(msgspec.Struct, frozen=True):
     sectors_are_most: bool
     used_bytes: int | None
     sector_share: float | None
+    together: Together | None
+    lane_ranges: tuple[int, ...]
     lane_offsets: tuple[int, ...]
     pointer: AxisInformation | None
     mask: AxisInformation | None
@@ -75,23 +81,19 @@ class MatrixRow(msgspec.Struct, frozen=True):
 
 def accesses(survey: Survey, emission: Emission) -> list[AccessRow]:
     """Analyze every access to global memory, in the order of the text."""
-    return [
-        _access(survey, operation, emission)
-        for operation in survey.answer.operations
-        if is_global_access(operation.name)
-    ]
+    found = [each for each in survey.answer.operations if is_global_access(each.name)]
+    sharing = emission.sharing(each.line for each in found)
+    return [_access(survey, each, emission, sharing.get(each.line, 0)) for each in found]
 
 
 def matrix_products(survey: Survey, emission: Emission) -> list[MatrixRow]:
     """Analyze every matrix multiplication, in the order of the text."""
-    return [
-        _matrix(survey, operation, emission)
-        for operation in survey.answer.operations
-        if operation.name in _MATRIX
-    ]
+    found = [each for each in survey.answer.operations if each.name in _MATRIX]
+    sharing = emission.sharing(each.line for each in found)
+    return [_matrix(survey, each, emission, sharing.get(each.line, 0)) for each in found]
 
 
-def _access(survey: Survey, operation: Operation, emission: Emission) -> AccessRow:
+def _access(survey: Survey, operation: Operation, emission: Emission, sharing: int) -> AccessRow:
     tensors = survey.operands(operation, "registers")
     layout = tensors[0].layout if tensors else None
     linear = None if layout is None else survey.linear(layout)
@@ -105,7 +107,7 @@ def _access(survey: Survey, operation: Operation, emission: Emission) -> AccessR
             found = _limited_by_mask(found, element_bytes, emitted)
         touched = sectors(linear, element_bytes, pointer, found.dimension, found.vector)
     return AxisWords(operation, element, element_bytes, found, touched, survey).row(
-        layout, emitted, emission.source if emitted else "", emission.sharing(operation.line)
+        layout, emitted, emission.source if emitted else "", sharing
     )
 
 
@@ -162,6 +164,8 @@ class AxisWords:
             touched is not None and touched.are_most,
             touched.used_bytes if touched else None,
             touched.share if touched else None,
+            touched.operation if touched else None,
+            touched.lane_ranges if touched else (),
             touched.lane_offsets if touched else (),
             operation.pointer,
             operation.mask,
@@ -197,6 +201,8 @@ class AxisWords:
             f"and use {'at least ' * touched.are_most}{percent(touched.share)} of them"
         )
         more = "" if touched.share == 1 else f": {_scattered(found)}"
+        if touched.operation.share > touched.share:
+            more += f"; all instructions of the operation together use {percent(touched.operation.share)}"
         return f"A lane moves {what} at once along dimension {found.dimension}: {why}. {spread}{more}."
 
     def _advice(self, found: Width) -> str:
@@ -222,7 +228,7 @@ def _scattered(found: Width) -> str:
     return "the lanes of a warp do not cover all consecutive addresses"
 
 
-def _matrix(survey: Survey, operation: Operation, emission: Emission) -> MatrixRow:
+def _matrix(survey: Survey, operation: Operation, emission: Emission, sharing: int) -> MatrixRow:
     emitted = emission.of(operation.line, "matrix")
     tile, source = "", ""
     for instruction in emitted:
@@ -244,7 +250,7 @@ def _matrix(survey: Survey, operation: Operation, emission: Emission) -> MatrixR
         operands,
         emitted,
         emission.source if emitted else "",
-        emission.sharing(operation.line),
+        sharing,
     )
 
 

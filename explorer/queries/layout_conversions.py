@@ -91,14 +91,15 @@ def conversions(survey: Survey, record: Record) -> list[ConversionRow]:
 
 def shared_accesses(survey: Survey, emission: Emission) -> list[SharedAccessRow]:
     """Analyze every access of a warp to shared memory, in the order of the text."""
-    rows = []
+    found = []
     for operation in survey.answer.operations:
         registers = survey.operands(operation, "registers")
         shared = survey.operands(operation, "shared")
         if operation.name in _SHARED_ACCESSES and registers and shared:
             assert registers[0].layout is not None and shared[0].layout is not None
-            rows.append(_shared_access(survey, operation, registers[0].layout, shared[0].layout, emission))
-    return rows
+            found.append((operation, registers[0].layout, shared[0].layout))
+    sharing = emission.sharing(operation.line for operation, *_ in found)
+    return [_shared_access(survey, *each, emission, sharing.get(each[0].line, 0)) for each in found]
 
 
 def _ends(operation: Operation) -> bool:
@@ -181,7 +182,7 @@ def _words(
 
 
 def _shared_access(
-    survey: Survey, operation: Operation, registers: int, shared: int, emission: Emission
+    survey: Survey, operation: Operation, registers: int, shared: int, emission: Emission, sharing: int
 ) -> SharedAccessRow:
     layout = survey.layout(registers)
     memory = survey.layout(shared).bases
@@ -218,7 +219,7 @@ def _shared_access(
         survey.banks,
         emitted,
         emission.source if emitted else "",
-        emission.sharing(operation.line),
+        sharing,
         reason,
     )
 

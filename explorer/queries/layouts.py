@@ -90,7 +90,7 @@ def _text(record: Record, subject: Subject) -> tuple[str, int | None, str, Stage
 QUERY = Query(
     name="layouts",
     summary="The layouts of tensors and buffers, and the data movement between them and memory.",
-    version=10,
+    version=11,
     document=LayoutsDocument,
     find=_find,
     parameters=(

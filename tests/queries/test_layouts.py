@@ -77,12 +77,18 @@ def test_operands_are_copied_16_bytes_at_once_because_of_what_is_known(document_
     for copy in copies:
         assert (copy["vector"], copy["lane_bytes"], copy["limit"]) == (8, 16, "instruction")
         assert copy["sector_share"] == 1
+        # A row of the tile has 8 or 16 lanes; the distance of the next row is unknown.
+        row = document["layouts"][copy["layout"]]["warp_tile"][1] // copy["vector"]
+        ranges = copy["lane_ranges"]
+        first = {lane for lane in range(1, 32) if ranges[lane] != ranges[lane - 1]}
+        assert row in (8, 16) and first >= set(range(row, 32, row)) and ranges[1] == 0
         assert [(each["name"], each["lane_bytes"]) for each in copy["emitted"]] == [
             ("cp.async.cg.shared.global", 16)
         ]
         assert copy["emitted_source"] == "PTX"
         # The copies before and in the loop have one location: the instructions belong to all of them.
-        assert copy["emitted_sharing"] >= len(copies) // 2 > 1
+        assert copy["emitted_sharing"] == len(copies) // 2 == 3
+        assert copy["emitted"][0]["count"] == 3 * 4
         assert max(copy["pointer"]["divisibility"]) == 16
 
 

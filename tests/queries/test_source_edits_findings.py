@@ -88,7 +88,7 @@ CASES = {
         ["Lines 10 and 11: promise that `stride` is a multiple of 8 in every launch"],
     ),
     "a bound of elements of 32 bits": (
-        "sectors",
+        "narrow_accesses",
         ROWS.replace(", dtype=torch.float16", "").replace("1024, 1000,", "1024, 1020,"),
         [
             "Line 6: `n` as `tl.constexpr`, which compiles the kernel for each value",
@@ -114,6 +114,10 @@ CASES = {
         "pipelining",
         PRODUCT,
         [
+            "Line 6: `N` as `tl.constexpr`, which compiles the kernel for each value",
+            "Lines 13 and 15: promise that `N` is a multiple of 8 in every launch",
+            "Line 6: `K` as `tl.constexpr`, which compiles the kernel for each value",
+            "Lines 12 and 13: promise that `K` is a multiple of 8 in every launch",
             "Line 6: `N` and `K` as `tl.constexpr`, which compiles the kernel for each value",
             "Lines 12, 13 and 15: promise that `N` is a multiple of 8 and `K` is a multiple of 8 "
             "in every launch",
@@ -181,7 +185,7 @@ def test_a_change_has_no_more_lines_than_a_configuration():
     assert line_changes(edits, "pass") == line_changes([None]) == line_changes([]) == ()
 
 
-def test_the_cause_of_sectors_is_the_mask(found):
+def test_the_cause_of_a_narrow_access_is_the_mask(found):
     source = CASES["a bound of elements of 32 bits"][1]
-    sectors = next(each for each in found(source) if each["rule"] == "sectors")
-    assert sectors["cause"].startswith("The compiler can prove only that the mask is equal for 1 ")
+    narrow = next(each for each in found(source) if each["rule"] == "narrow_accesses")
+    assert narrow["cause"].startswith("The compiler can prove only that the mask is equal for 1 ")

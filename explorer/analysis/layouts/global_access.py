@@ -2,7 +2,7 @@
 
 In: the layout of the tensor, and the compiler's analysis of its pointers and mask. Out: how many elements a
 lane moves with one instruction and what limits them; the sectors of 32 bytes that the lanes of a warp access
-with one instruction, and the used share of them.
+with one instruction, and the used share of them; the same of all instructions of the operation together.
 
 The width follows the rule of the compiler: consecutive elements of a thread, contiguous and aligned pointers,
 one mask for all, at most 16 bytes. Each contiguous range of addresses is assumed to start at a sector.
@@ -74,16 +74,32 @@ class Width:
 class Sectors:
     """The sectors that a warp accesses with one instruction, and the used `share` of their bytes.
 
-    `lane_offsets` has the first byte of each lane. Contiguous ranges follow each other, each from a sector
-    on. With `are_most`, no neighbors are known to be consecutive: each element has a sector of its own here,
-    and addresses that are near each other need fewer sectors.
+    `operation` counts the same of all instructions and warps of a program together. `lane_ranges` has the
+    contiguous range of addresses of each lane; the distances between ranges are unknown. `lane_offsets` has
+    the first byte of each lane in the accessed sectors, one range after another. With `are_most`, no
+    neighbors are known to be consecutive: each element has a sector of its own here, and addresses that are
+    near each other need fewer sectors.
     """
 
     sectors: int
     used_bytes: int
     share: float
+    lane_ranges: tuple[int, ...]
     lane_offsets: tuple[int, ...]
     are_most: bool
+    operation: Together
+
+
+@dataclass(frozen=True)
+class Together:
+    """The sectors that all instructions of an operation access in a program, and the bytes that it uses."""
+
+    sectors: int
+    used_bytes: int
+
+    @property
+    def share(self) -> float:
+        return self.used_bytes / (self.sectors * SECTOR_BYTES)
 
 
 def width(
@@ -136,7 +152,38 @@ def sectors(
         bases[key] = end - first * SECTOR_BYTES
         end += (max(bytes_) // SECTOR_BYTES + 1 - first) * SECTOR_BYTES
     offsets = tuple(bases[key] + start for key, start in lanes)
-    return Sectors(count, used, used / (count * SECTOR_BYTES), offsets, run == 1)
+    order = {key: index for index, key in enumerate(bases)}
+    ranges = tuple(order[key] for key, _ in lanes)
+    together = _together(layout, element_bytes, pointer, dimension, run)
+    return Sectors(count, used, used / (count * SECTOR_BYTES), ranges, offsets, run == 1, together)
+
+
+def _together(
+    layout: LinearLayout, element_bytes: int, pointer: AxisInformation, dimension: int, run: int
+) -> Together:
+    """Count the sectors and bytes of all elements of a program."""
+    addresses = [_power_of_two(each) for each in pointer.constancy]
+    sectors = [*addresses]
+    if run > 1:
+        addresses[dimension] = 1
+        sectors[dimension] = min(_power_of_two(run), max(1, SECTOR_BYTES // element_bytes))
+    return Together(_boxes(layout, sectors), _boxes(layout, addresses) * element_bytes)
+
+
+def _boxes(layout: LinearLayout, sizes: Sequence[int]) -> int:
+    """Return how many boxes of `sizes` elements the elements of a program are in."""
+
+    def scaled(coordinates: Sequence[int]) -> tuple[int, ...]:
+        return tuple(each // size for each, size in zip(coordinates, sizes, strict=True))
+
+    bases = [scaled(basis) for name in ("register", "lane", "warp") for basis in layout.bases(name)]
+    shape = tuple(max(1, size) for size in scaled(layout.shape))
+    return 1 << LinearLayout((("place", tuple(bases)),), shape).rank
+
+
+def _power_of_two(number: int) -> int:
+    """Return the largest power of two that divides a number."""
+    return number & -number
 
 
 def _run_of(

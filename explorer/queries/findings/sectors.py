@@ -1,15 +1,18 @@
-"""Sectors: the lanes of a warp access more sectors of memory than their data fills."""
+"""Sectors: an access needs more sectors of memory than its data fills.
+
+All instructions of an access count together: L1 serves a sector that several loads need. That each of them
+uses a small part is a matter of their width.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from explorer.analysis.mlir.moved_values import moved_values
-from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import larger_blocks, line_changes
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
-from explorer.queries.findings.multiples import UNKNOWN, known_multiples
+from explorer.queries.findings.multiples import known_multiples
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code, percent
 
@@ -21,7 +24,8 @@ GOOD_SHARE = 0.5
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each access that uses less than half of its sectors."""
     for each in case.accesses:
-        if each.sector_share is None or each.sectors is None or each.sector_share >= GOOD_SHARE:
+        together = each.together
+        if together is None or together.share >= GOOD_SHARE:
             continue
         line = case.source_line(each.line)
         most = "at least " if each.sectors_are_most else ""
@@ -29,11 +33,11 @@ def find(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="sectors",
             severity="warning",
-            text=f"{code(each.operation)} uses {most}{percent(each.sector_share)} of "
+            text=f"{code(each.operation)} uses {most}{percent(together.share)} of "
             "the bytes of the sectors that it accesses.",
             evidence=(
-                Value("sectors that a warp accesses", each.sectors, "", "modelled"),
-                Value("bytes that it uses", each.used_bytes or 0, "B", "modelled"),
+                Value("sectors that a program accesses", together.sectors, "", "modelled"),
+                Value("bytes that it uses", together.used_bytes, "B", "modelled"),
             ),
             cause=cause,
             advice=advice,
@@ -42,7 +46,7 @@ def find(case: Case) -> Iterator[Finding]:
             lines=case.machine_lines([line]),
             changes=tuple(_changes(case, each)),
             cost=Cost(
-                1 - each.sector_share,
+                1 - together.share,
                 f"bytes that it transfers{', at most' if each.sectors_are_most else ''}",
                 "modelled",
             ),
@@ -64,13 +68,13 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
 
 
 def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
-    """Return the cause in the tile, in the pointer or in the layout, and what changes it."""
+    """Return the cause in the tile or in the pointer, and what changes it."""
     if size := _short_row(case, access):
         return (
             f"The tile has only {size} elements along the dimension of consecutive addresses.",
             "Use a larger tile along this dimension.",
         )
-    if is_apart(access) and _is_transposed(case, access):
+    if _is_transposed(case, access):
         return (
             "The load and the store of a value follow different dimensions: the lanes have consecutive "
             "addresses in only one of the two.",
@@ -78,26 +82,15 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
             "elements, and store `tl.trans` of it. The compiler transposes it through shared memory, so that "
             "both accesses follow consecutive addresses.",
         )
-    if access.pointer is None or is_apart(access):
-        return (
-            "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
-            "Make the dimension with a stride of 1 the innermost dimension of the tile.",
-        )
-    if access.limit in UNKNOWN:
-        cause, advice = UNKNOWN[access.limit]
-        return cause.format(count=access.allowed[access.limit]), advice
     return (
-        f"The layout gives the lanes of a warp only {access.allowed['contiguity']} consecutive elements.",
-        "Exchange the dimensions of the tile, so that the lanes follow the consecutive addresses.",
+        "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
+        "Make the dimension with a stride of 1 the innermost dimension of the tile.",
     )
 
 
 def is_apart(access: AccessRow) -> bool:
-    """Return whether the consecutive elements of an access fill less of a sector than a good access uses."""
-    if access.sector_share is None or not access.vector or access.lane_bytes is None:
-        return False
-    consecutive_bytes = access.allowed["contiguity"] * access.lane_bytes // access.vector
-    return access.sector_share < GOOD_SHARE and consecutive_bytes < GOOD_SHARE * SECTOR_BYTES
+    """Return whether all instructions of an access together use less of the sectors than a good access."""
+    return access.together is not None and access.together.share < GOOD_SHARE
 
 
 def _is_transposed(case: Case, access: AccessRow) -> bool:
@@ -110,14 +103,14 @@ def _is_transposed(case: Case, access: AccessRow) -> bool:
         if other != access.line
     }
     return any(
-        each.line in others and each.sector_share is not None and each.sector_share >= GOOD_SHARE
+        each.line in others and each.together is not None and each.together.share >= GOOD_SHARE
         for each in case.accesses
     )
 
 
 def _short_row(case: Case, access: AccessRow) -> int:
     """Return the size of the tile along consecutive addresses, if a larger one helps; otherwise 0."""
-    if access.layout is None or access.dimension is None or not is_apart(access):
+    if access.layout is None or access.dimension is None:
         return 0
     size = case.layouts.layouts[access.layout].shape[access.dimension]
     return size if 1 < size == access.allowed["contiguity"] else 0

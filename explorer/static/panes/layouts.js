@@ -15,7 +15,7 @@ import { isFile } from "../core/host.js";
 import { finishedId, Loaded, whyEmpty } from "../core/pane.js";
 import "./layouts/access_motion.js";
 import { banksPicture } from "./layouts/banks.js";
-import { findGroup, groupsOf, shapeText } from "./layouts/document.js";
+import { elementsText, findGroup, groupsOf, shapeText } from "./layouts/document.js";
 import { Grid } from "./layouts/grid.js";
 import { LinearLayout } from "./layouts/linear_layout.js";
 import { accessCards, conversionCards, productCards, sharedCards } from "./layouts/movement.js";
@@ -501,7 +501,7 @@ function accessesOf({ shared_accesses: accesses }, { rows }) {
 function factsOf(row, layout) {
   if (row.memory !== "registers")
     return [
-      plural(layout.elementCount, "element"),
+      elementsText(row.shape, layout.elementCount),
       ...layout.padding.map(({ interval, padding }) => `${padding} left out after every ${interval}`),
     ];
   return [

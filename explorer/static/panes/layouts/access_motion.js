@@ -17,6 +17,7 @@ const CELL_TOP = 77;
 const CELL_HEIGHT = 18;
 const HEIGHT = 96;
 const STEP_MS = 160;
+const GAP_WIDTH = 8;
 
 class AccessMotion extends LitElement {
   static properties = {
@@ -102,7 +103,11 @@ class AccessMotion extends LitElement {
         @keydown=${(/** @type {KeyboardEvent} */ event) => this.key(event)}>
       <div class="motion-label">lanes</div>
       ${this.drawing(motion)}
-      <div class="motion-label">${motion.unit === "sector" ? "sectors of 32 bytes" : "banks of 4 bytes"}</div>
+      <div class="motion-label">${motion.unit === "sector" ? "sectors of 32 bytes" : "banks of 4 bytes"}${
+        motion.starts.length
+          ? `, in ${motion.starts.length + 1} ranges of addresses whose distances are unknown`
+          : ""
+      }</div>
       <div class="motion-controls">
         ${button("Step back", "◂", () => this.go(at - 1))}
         ${button(this.isPlaying ? "Pause" : "Play", this.isPlaying ? "❚❚" : "▶", () => this.play())}
@@ -113,14 +118,17 @@ class AccessMotion extends LitElement {
   }
 
   /** @param {Motion} motion */
-  drawing({ unit, cells, cellBytes, steps }) {
+  drawing({ unit, cells, starts, cellBytes, steps }) {
     const { at } = this;
     const current = steps[at];
     const laneWidth = WIDTH / steps.length;
-    const cellWidth = WIDTH / cells;
+    const gapWidth = Math.min(GAP_WIDTH, WIDTH / cells / 3);
+    const cellWidth = (WIDTH - gapWidth * starts.length) / cells;
     const shown = steps.slice(0, at + 1);
     const here = shown.filter(({ wavefront }) => wavefront === current?.wavefront);
-    const placeOf = (/** @type {number} */ byte) => (byte / cellBytes) % cells;
+    const leftOf = (/** @type {number} */ place) =>
+      place * cellWidth + gapWidth * starts.filter((start) => start <= place).length;
+    const placeOf = (/** @type {number} */ byte) => leftOf((byte / cellBytes) % cells);
     return svg`<svg class="motion-drawing" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${steps.length} lanes above ${cells} ${unit}s">
       ${steps.map(
         ({ lane }) =>
@@ -131,17 +139,17 @@ class AccessMotion extends LitElement {
         { length: cells },
         (_, cell) =>
           svg`<rect class="motion-cell ${here.some((step) => step.cells.includes(cell)) ? "is-moved" : ""}"
-            x="${cell * cellWidth + 0.5}" y="${CELL_TOP}" width="${Math.max(0.5, cellWidth - 1)}" height="${CELL_HEIGHT}"></rect>`,
+            x="${leftOf(cell) + 0.5}" y="${CELL_TOP}" width="${Math.max(0.5, cellWidth - 1)}" height="${CELL_HEIGHT}"></rect>`,
       )}
       ${here.map(
         ({ from, to }) =>
-          svg`<rect class="motion-used" x="${placeOf(from) * cellWidth + 0.5}" y="${CELL_TOP + CELL_HEIGHT - 7}"
+          svg`<rect class="motion-used" x="${placeOf(from) + 0.5}" y="${CELL_TOP + CELL_HEIGHT - 7}"
             width="${Math.max(0.5, ((to - from) / cellBytes) * cellWidth - 1)}" height="7"></rect>`,
       )}
       ${here.map(
         (step) =>
           svg`<path class="motion-line ${step === current ? "is-current" : ""}"
-            d="M${(step.lane + 0.5) * laneWidth} ${LANE_TOP + LANE_HEIGHT}L${(placeOf(step.from) + (step.to - step.from) / cellBytes / 2) * cellWidth} ${CELL_TOP}"></path>`,
+            d="M${(step.lane + 0.5) * laneWidth} ${LANE_TOP + LANE_HEIGHT}L${placeOf(step.from) + ((step.to - step.from) / cellBytes / 2) * cellWidth} ${CELL_TOP}"></path>`,
       )}
     </svg>`;
   }

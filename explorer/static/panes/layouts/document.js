@@ -3,6 +3,7 @@
  *
  * @import { LayoutRow, LayoutsDocument } from "../../core/types.js"
  */
+import { plural } from "../../core/format.js";
 
 /**
  * @typedef {object} LayoutGroup rows whose picture is the same: they differ in the element only
@@ -74,6 +75,16 @@ export function findGroup(groups, key) {
     ) ??
     has((row) => row.label.includes(`#${key}`))
   );
+}
+
+/**
+ * How many elements the layout has, if it is of one slot of a buffer or of the whole buffer that a part is of.
+ * @param {number[]} shape of the buffer @param {number} count of the layout
+ */
+export function elementsText(shape, count) {
+  const total = shape.reduce((product, size) => product * size, 1);
+  if (total < count) return `${total.toLocaleString("en")} of ${plural(count, "element")}`;
+  return plural(count, "element") + (total > count ? ` per slot, ${plural(total / count, "slot")}` : "");
 }
 
 /** @param {LayoutRow} row */

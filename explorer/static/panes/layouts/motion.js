@@ -11,6 +11,8 @@ const BANK_BYTES = 4;
 /**
  * @typedef {object} Step one lane
  * @property {number} lane
+ * @property {number} range of sectors: the contiguous range of addresses that it is in, from 0
+ * @property {number} base where its range begins in `from` and `to`
  * @property {number} from its first byte
  * @property {number} to the byte after its last
  * @property {number[]} cells the sectors or banks that it needs
@@ -22,6 +24,7 @@ const BANK_BYTES = 4;
  * @typedef {object} Motion
  * @property {"sector" | "bank"} unit
  * @property {number} cells how many there are
+ * @property {number[]} starts the cells that follow a gap: the distance to the cell before is unknown
  * @property {number} cellBytes
  * @property {number} wavefronts
  * @property {Step[]} steps
@@ -29,11 +32,18 @@ const BANK_BYTES = 4;
 
 /**
  * Global memory: a sector is moved as a whole when the first lane needs it.
- * @param {readonly number[]} offsets the first byte of each lane
+ * @param {readonly number[]} offsets the first byte of each lane, in the sectors of all ranges
+ * @param {readonly number[]} ranges the contiguous range of addresses of each lane
  * @param {number} bytes of a lane
  * @returns {Motion}
  */
-export function sectorMotion(offsets, bytes) {
+export function sectorMotion(offsets, ranges, bytes) {
+  /** @type {number[]} the first sector of each range */
+  const first = [];
+  offsets.forEach((from, lane) => {
+    const range = ranges[lane] ?? 0;
+    first[range] = Math.min(first[range] ?? Number.POSITIVE_INFINITY, Math.floor(from / SECTOR_BYTES));
+  });
   /** @type {Set<number>} */
   const sectors = new Set();
   /** @type {Set<number>} */
@@ -43,11 +53,25 @@ export function sectorMotion(offsets, bytes) {
     for (const cell of cells) sectors.add(cell);
     for (let byte = from; byte < from + bytes; byte += 1) used.add(byte);
     const moved = sectors.size * SECTOR_BYTES;
-    return { lane, from, to: from + bytes, cells, wavefront: 0, moved, used: used.size, depth: 1 };
+    const range = ranges[lane] ?? 0;
+    const base = (first[range] ?? 0) * SECTOR_BYTES;
+    return {
+      lane,
+      range,
+      base,
+      from,
+      to: from + bytes,
+      cells,
+      wavefront: 0,
+      moved,
+      used: used.size,
+      depth: 1,
+    };
   });
   return {
     unit: "sector",
     cells: Math.max(0, ...sectors) + 1,
+    starts: first.slice(1),
     cellBytes: SECTOR_BYTES,
     wavefronts: 1,
     steps,
@@ -82,6 +106,8 @@ export function bankMotion({ offsets_bytes: offsets, vector_bytes: vector, least
     for (const word of words) depths.set(word % banks, (depths.get(word % banks) ?? 0) + 1);
     return {
       lane,
+      range: 0,
+      base: 0,
       from,
       to: from + vector,
       cells: [...new Set(own.map((word) => word % banks))],
@@ -91,19 +117,20 @@ export function bankMotion({ offsets_bytes: offsets, vector_bytes: vector, least
       depth: Math.max(...depths.values()),
     };
   });
-  return { unit: "bank", cells: banks, cellBytes: BANK_BYTES, wavefronts: least, steps };
+  return { unit: "bank", cells: banks, starts: [], cellBytes: BANK_BYTES, wavefronts: least, steps };
 }
 
 /** Describe a step. @param {Motion} motion @param {number} index */
-export function stepWords({ unit, steps, wavefronts }, index) {
+export function stepWords({ unit, starts, steps, wavefronts }, index) {
   const step = steps[index];
   if (!step) return "";
-  const { lane, from, to, cells, wavefront, moved, used, depth } = step;
+  const { lane, range, base, cells, wavefront, moved, used, depth } = step;
+  const [from, to] = [step.from - base, step.to - base];
   const [first, last] = [cells[0], cells.at(-1)];
   const where = first === last ? `${unit} ${first}` : `${unit}s ${first} to ${last}`;
   const bytes = to - from === 1 ? `byte ${from}` : `bytes ${from} to ${to - 1}`;
   if (unit === "sector")
-    return `Lane ${lane}: ${bytes}, ${where}. Moved ${moved} B, used ${used} B (${Math.round((100 * used) / moved)} %).`;
+    return `Lane ${lane}: ${bytes}${starts.length ? ` of range ${range + 1}` : ""}, ${where}. Moved ${moved} B, used ${used} B (${Math.round((100 * used) / moved)} %).`;
   const time = depth > 1 ? ` A bank serves ${depth} words: it takes ${depth} times as long.` : "";
   return `Lane ${lane}: ${bytes}, ${where}. Wavefront ${wavefront + 1} of ${wavefronts}.${time}`;
 }

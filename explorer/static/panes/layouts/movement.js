@@ -75,7 +75,7 @@ export function accessCards({ accesses, layouts, lanes }, links) {
             share,
             `${most ? "at least " : ""}${Math.round(100 * share)} % of ${plural(sectors ?? 0, "sector")} used by ${lanes} lanes`,
           );
-    const motion = bytes === null ? null : sectorMotion(each.lane_offsets, bytes);
+    const motion = bytes === null ? null : sectorMotion(each.lane_offsets, each.lane_ranges, bytes);
     return card(each, links, way, html`<p>${marked(each.words)}</p>${used}${inMotion(motion)}`, [
       ["pointer", pointer ? axis(pointer) : null, "compiler's axis analysis"],
       ["mask", mask ? `constant over ${mask.constancy.join(" × ")}` : null, "compiler's axis analysis"],
@@ -200,9 +200,10 @@ function shareBar(share, words) {
  * @returns {Fact}
  */
 function emittedFact({ emitted: instructions, emitted_source: source, emitted_sharing: sharing }) {
-  const whose =
-    sharing > 1 ? `of the ${sharing} operations at this place in the source` : "of this operation";
-  return ["emitted", emitted(instructions), `${source}, ${whose}`];
+  const words = emitted(instructions);
+  return words && sharing > 1
+    ? ["emitted", `${words}, by ${sharing} operations together`, `${source}, at this place in the source`]
+    : ["emitted", words, `${source}, of this operation`];
 }
 
 /** @param {import("../../core/types.js").Axis} information */

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findGroup, groupsOf, shapeText } from "../../../../explorer/static/panes/layouts/document.js";
+import {
+  elementsText,
+  findGroup,
+  groupsOf,
+  shapeText,
+} from "../../../../explorer/static/panes/layouts/document.js";
 
 const row = (/** @type {number} */ index, /** @type {object} */ given) => ({
   index,
@@ -51,4 +56,10 @@ for (const [key, label] of [
 
 test("pointers are called so", () => {
   assert.equal(shapeText(/** @type {any} */ ({ shape: [2, 4], element: "!tt.ptr<f16>" })), "2 × 4 pointers");
+});
+
+test("a layout has the elements of one slot, and of the whole buffer that a part is of", () => {
+  assert.equal(elementsText([3, 128, 64], 8192), "8,192 elements per slot, 3 slots");
+  assert.equal(elementsText([128, 64], 8192), "8,192 elements");
+  assert.equal(elementsText([128, 16], 8192), "2,048 of 8,192 elements");
 });
