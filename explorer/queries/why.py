@@ -24,7 +24,15 @@ from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.queries.why_accesses import access_facts
 from explorer.queries.why_conversions import CONVERSION, conversion_facts
 from explorer.queries.why_facts import WhyFact, WhyLink, code, listed, listed_lines
-from explorer.queries.why_memory import barrier_facts, buffer_facts, buffers_at, fence_facts
+from explorer.queries.why_memory import (
+    Citations,
+    barrier_facts,
+    buffer_facts,
+    buffers_at,
+    fence_facts,
+    places_of,
+    wait_facts,
+)
 from explorer.queries.why_passes import way_facts
 from explorer.queries.why_registers import peak_facts
 from explorer.store import Record
@@ -102,7 +110,7 @@ def _find(subject: Subject) -> WhyDocument:
     for kind_of_facts, found in _special(subject, way, stage, line, text):
         if found:
             kind, special = kind if special else kind_of_facts, [*special, *found]
-    facts = [*special, *(_instruction(record, way, stage) if is_instruction else ())]
+    facts = [*special, *(_instruction(record, way, stage, kind) if is_instruction else ())]
     if way.document is not None and (is_instruction or stage == _TTGIR):
         facts += access_facts(record, way.document, way.document.steps[way.document.asked].lines)
     known = list(way_facts(record, way.document)) if way.document else []
@@ -121,6 +129,8 @@ def _special(
         given = subject.parameters
         place = {"stage": stage} if stage else {"pass": given.get("pass", "0")}
         yield "conversion", list(conversion_facts(subject, place, line, _module(subject, stage)))
+    if is_module:
+        yield "operation", list(wait_facts(text))
     if stage == "sass":
         yield "registers", list(peak_facts(subject, line, way.lines_of_stage(record, _TTGIR)))
     memory = _memory(subject)
@@ -128,16 +138,18 @@ def _special(
         return
     index = memory.functions[0].pass_index
     lines = way.lines_after(index)
+    at = _citations(subject, memory, index)
     if is_barrier(text, stage):
         ordinal, count = _among(subject, stage, line) if lines and not is_module else (0, 1)
         inserts = allocation.barrier_pass(record)
         entry = None if inserts is None else record.result.passes[inserts]
         maker = WhyLink(entry.name, entry.stage, entry.index, 0) if entry else None
-        yield "barrier", list(barrier_facts(memory.functions, lines, ordinal, count, maker))
+        yield "barrier", list(barrier_facts(memory.functions, lines, ordinal, count, maker, at))
     elif is_module and operation_name(text) == _FENCE:
-        yield "operation", list(fence_facts(memory.functions, lines))
+        yield "operation", list(fence_facts(memory.functions, lines, at))
     elif is_module:
-        yield "buffer", [fact for each in buffers_at(memory.functions, lines) for fact in buffer_facts(*each)]
+        found = buffers_at(memory.functions, lines)
+        yield "buffer", [fact for each in found for fact in buffer_facts(*each, at)]
 
 
 def _module(subject: Subject, stage: str) -> str:
@@ -204,13 +216,31 @@ def _memory(subject: Subject) -> allocation.AllocationDocument | None:
     return msgspec.json.decode(answer, type=allocation.AllocationDocument)
 
 
-def _instruction(record: Record, way: _Way, stage: str) -> Iterator[WhyFact]:
-    """Yield the operation of TTGIR that an instruction comes from."""
+def _citations(subject: Subject, memory: allocation.AllocationDocument, index: int) -> Citations:
+    entry = subject.record.result.passes[index]
+    allocating = WhyLink(entry.name, entry.stage, index, 0)
+    places = list(places_of(memory.functions))
+    try:
+        followed = lineage.follow_operations(subject, index, [each.line for each in places], index)
+    except NotAnswerable:
+        return Citations(allocating, {})
+    rows = {
+        place: [line for line, name in each.ttgir if name == place.operation]
+        for place, each in zip(places, followed, strict=True)
+    }
+    return Citations(allocating, {place: lines[0] for place, lines in rows.items() if len(lines) == 1})
+
+
+def _instruction(record: Record, way: _Way, stage: str, kind: WhyKind) -> Iterator[WhyFact]:
+    """Yield the operation of TTGIR that an instruction comes from, or whose location a barrier has."""
     if way.document is None:
         return
     rows = way.document.steps[way.document.asked].lines
+    title, names = record.stage(stage).title, _operations(rows)
     yield WhyFact(
-        f"This line of {record.stage(stage).title} comes from {_operations(rows)} of TTGIR.",
+        f"It has the location of {names} of TTGIR. What passes made and changed is that operation."
+        if kind == "barrier"
+        else f"This line of {title} comes from {names} of TTGIR.",
         "inferred",
         "line information: an instruction without a location has that of the one before it",
         tuple(WhyLink(f"TTGIR, line {row.line}", _TTGIR, None, row.line) for row in rows[:3]),
@@ -256,7 +286,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 QUERY = Query(
     name="why",
     summary="Why an operation, buffer, barrier or instruction exists, in words, with the origin of facts.",
-    version=5,
+    version=6,
     document=WhyDocument,
     find=_find,
     parameters=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from explorer.analysis.memory.barriers import BARRIERS
+from explorer.analysis.memory.hazards import BARRIERS
 from explorer.analysis.mlir.operations import operation_name
 
 _BARRIERS = {

@@ -1,10 +1,11 @@
 """The barriers of a kernel, and the hazards that each of them prevents.
 
 In: a function with its buffers (`shared_memory`). Out: for each barrier the pairs of operations before and
-after it that touch the same bytes, one of them writing. They would race without the barrier.
+after it that would race without the barrier (`races`). Where there is none, the pairs are the compiler's: it
+keeps accesses to different slots apart, because it takes a buffer with its slots as a whole.
 
 Where the text has no barriers yet, because Triton 3.6 for NVIDIA inserts them while it lowers to LLVM,
-`modelled_barriers` says where they will be, by the same rules.
+`Barriers.model` says where they will be, by the same rules.
 
 Source: lib/Analysis/Membar.cpp of Triton 3.6, and the filter for NVIDIA in
 third_party/nvidia/lib/TritonNVIDIAGPUToLLVM; checked against the barriers in the LLVM IR of the gallery.
@@ -14,19 +15,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
+from explorer.analysis.memory.hazards import (
+    PRODUCT_WAIT,
+    WAITS,
+    Hazard,
+    HazardKind,
+    Node,
+    Step,
+    is_barrier,
+)
+from explorer.analysis.memory.races import RaceFinder
 from explorer.analysis.memory.shared_memory import Bytes, SharedMemory, Uses
+from explorer.analysis.memory.slots import Slots
 from explorer.analysis.mlir.operations import Block, Function, Operation, Region
-
-HazardKind = Literal["read after write", "write after read", "write after write"]
-
-#: Barriers for all threads of a block that order shared memory.
-BARRIERS = ("ttg.barrier", "gpu.barrier", "ttg.local_barrier")
-#: After these operations the copies of the executing thread are complete; other threads know it only after a
-#: barrier.
-WAITS = ("ttg.async_wait", "ttng.async_tma_store_wait", "amdg.async_wait", "amdg.async_tdm_wait")
 
 #: Pairs of operations on an mbarrier that need no barrier between them.
 _SAME_MBARRIER = (
@@ -41,24 +44,7 @@ _SAME_MBARRIER = (
         }
     ),
 )
-
-
-@dataclass(frozen=True)
-class Hazard:
-    """Two operations that must stay in order: `before` the barrier and `after` it.
-
-    They touch the bytes from `first` to before `end`. `around_loop`: `before` belongs to an earlier
-    iteration of a loop, for it comes later in the text.
-    """
-
-    kind: HazardKind
-    before: Operation
-    after: Operation
-    before_buffer: int
-    after_buffer: int
-    first: int
-    end: int
-    around_loop: bool
+_WARP_GROUP = 4
 
 
 @dataclass(frozen=True)
@@ -68,18 +54,6 @@ class Placed:
     operation: Operation | None
     following: Operation | None
     hazards: list[Hazard]
-
-
-@dataclass(eq=False)
-class Step:
-    """An operation with its accesses; `barrier`: all threads of the block wait here."""
-
-    uses: Uses
-    barrier: bool = False
-
-    @property
-    def operation(self) -> Operation:
-        return self.uses.operation
 
 
 @dataclass
@@ -103,28 +77,19 @@ class _Pending:
         self.writes.clear()
 
 
-@dataclass(eq=False)
-class _Node:
-    """A block of a region, with its successors and predecessors."""
-
-    steps: list[Step]
-    following: list[_Node] = field(default_factory=list)
-    preceding: list[_Node] = field(default_factory=list)
-
-
-def is_barrier(operation: Operation) -> bool:
-    """Return whether an operation is a barrier of the block that orders shared memory."""
-    if operation.name == "ttg.barrier":
-        return "local" in operation.text or "all" in operation.text
-    return operation.name in BARRIERS
-
-
 class Barriers:
-    """The barriers of a function: those in its text, and after `model` also the modeled barriers."""
+    """The barriers of a function: those in its text, and after `model` also the modeled barriers.
 
-    def __init__(self, function: Function, memory: SharedMemory) -> None:
+    With `warps`, the warps of a block, a wait for products of several warp groups has a barrier, which the
+    lowering to LLVM makes of it (Triton 3.9).
+    """
+
+    def __init__(self, function: Function, memory: SharedMemory, warps: int = 0) -> None:
+        self._memory, self._slots = memory, Slots(function)
         self._graphs = [
-            graph for region in _concurrent_regions(function.operation) if (graph := _graph(region, memory))
+            graph
+            for region in _concurrent_regions(function.operation)
+            if (graph := _graph(region, memory, warps))
         ]
 
     def model(self) -> None:
@@ -135,7 +100,7 @@ class Barriers:
     def placed(self) -> Iterator[Placed]:
         """Yield each barrier, in the order of the text."""
         for graph in self._graphs:
-            yield from _explained(graph)
+            yield from _explained(graph, RaceFinder(graph, self._memory, self._slots))
 
 
 def _concurrent_regions(function: Operation) -> Iterator[Region]:
@@ -145,9 +110,17 @@ def _concurrent_regions(function: Operation) -> Iterator[Region]:
             yield from operation.regions
 
 
-def _graph(region: Region, memory: SharedMemory) -> list[_Node]:
+def _graph(region: Region, memory: SharedMemory, warps: int) -> list[Node]:
+    # The text of a partition's title does not have its warps.
+    is_wide = warps > _WARP_GROUP and not region.title
+
+    def is_waiting(operation: Operation) -> bool:
+        return is_barrier(operation) or (
+            is_wide and operation.name == PRODUCT_WAIT and "warpGroupLocal" not in operation.text
+        )
+
     nodes = {
-        block.label: _Node([Step(memory.uses(each), is_barrier(each)) for each in _flat(block)])
+        block.label: Node(block, [Step(memory.uses(each), is_waiting(each)) for each in _flat(block)])
         for block in region.blocks
     }
     for block in region.blocks:
@@ -172,7 +145,7 @@ def _flat(block: Block) -> Iterator[Operation]:
 # --- the model ---------------------------------------------------------------------------------
 
 
-def _insert_barriers(graph: list[_Node]) -> None:
+def _insert_barriers(graph: list[Node]) -> None:
     """Walk the blocks as the compiler does, until nothing new is pending anywhere."""
     incoming = {id(node): _Pending() for node in graph}
     outgoing: dict[int, _Pending] = {}
@@ -200,12 +173,12 @@ def _pass_step(steps: list[Step], position: int, pending: _Pending) -> int:
     if step.operation.name in WAITS:
         following = steps[position + 1] if position + 1 < len(steps) else None
         if following is not None and not following.barrier:
-            steps.insert(position + 1, Step(Uses(following.operation), barrier=True))
+            steps.insert(position + 1, Step(Uses(following.operation), barrier=True, is_modelled=True))
         return 1
     now = _done_by(step.uses, first_only=True)
     inserted = 0
     if any(not _may_skip(hazard) for hazard in _hazards(pending, now, lambda _before, _after: False)):
-        steps.insert(position, Step(Uses(step.operation), barrier=True))
+        steps.insert(position, Step(Uses(step.operation), barrier=True, is_modelled=True))
         pending.clear()
         inserted = 1
     if step.uses.scratch is not None:
@@ -236,9 +209,10 @@ def _done_by(uses: Uses, *, first_only: bool) -> _Pending:
 # --- what barriers protect ---------------------------------------------------------------------
 
 
-def _explained(graph: list[_Node]) -> Iterator[Placed]:
+def _explained(graph: list[Node], finder: RaceFinder) -> Iterator[Placed]:
     before = _reaching(graph, forward=True)
     after = _reaching(graph, forward=False)
+    remaining = finder.find().hazards
     for node in graph:
         pending = before[id(node)].copy()
         for position, step in enumerate(node.steps):
@@ -246,8 +220,13 @@ def _explained(graph: list[_Node]) -> Iterator[Placed]:
                 upcoming = _upcoming(node, position, after)
                 order = {id(each.operation): index for index, each in enumerate(node.steps)}
                 following = next((each.operation for each in node.steps[position + 1 :]), None)
-                hazards = _nearest(_hazards(pending, upcoming, _around(order, position)))
-                yield Placed(step.operation if is_barrier(step.operation) else None, following, hazards)
+                ordered = _hazards(pending, upcoming, _around(order, position))
+                races = finder.find(step)
+                # The compiler knows no slots: it can order accesses that have no bytes in common.
+                common = [each for each in ordered if (each.kind, each.before, each.after) not in races.apart]
+                apart = [replace(each, overlaps=False) for each in ordered]
+                hazards = list(races.hazards - remaining) or common or apart
+                yield Placed(None if step.is_modelled else step.operation, following, _nearest(hazards))
             _go_on(step, pending, forward=True)
 
 
@@ -262,7 +241,7 @@ def _around(order: dict[int, int], position: int) -> Callable[[Operation, Operat
     return around
 
 
-def _reaching(graph: list[_Node], *, forward: bool) -> dict[int, _Pending]:
+def _reaching(graph: list[Node], *, forward: bool) -> dict[int, _Pending]:
     """Return the accesses pending at the start of each block; backward, the later ones at its end."""
     known = {id(node): _Pending() for node in graph}
     queue = deque(graph)
@@ -277,7 +256,7 @@ def _reaching(graph: list[_Node], *, forward: bool) -> dict[int, _Pending]:
     return known
 
 
-def _upcoming(node: _Node, position: int, after: dict[int, _Pending]) -> _Pending:
+def _upcoming(node: Node, position: int, after: dict[int, _Pending]) -> _Pending:
     pending = after[id(node)].copy()
     for step in reversed(node.steps[position + 1 :]):
         _go_on(step, pending, forward=False)
@@ -315,7 +294,7 @@ def _hazards(
                             other.index,
                             max(one.first, other.first),
                             min(one.end, other.end),
-                            around(before, after),
+                            int(around(before, after)),
                         )
                     )
     return found
@@ -324,7 +303,7 @@ def _hazards(
 def _nearest(hazards: list[Hazard]) -> list[Hazard]:
     """Return the hazard with the nearest operations for each kind and pair of buffers."""
     chosen: dict[tuple[HazardKind, int, int], Hazard] = {}
-    for hazard in sorted(hazards, key=lambda each: (each.around_loop, -each.before.line, each.after.line)):
+    for hazard in sorted(hazards, key=lambda each: (each.iterations, -each.before.line, each.after.line)):
         chosen.setdefault((hazard.kind, hazard.before_buffer, hazard.after_buffer), hazard)
     order: tuple[HazardKind, ...] = ("read after write", "write after read", "write after write")
     return sorted(chosen.values(), key=lambda each: order.index(each.kind))

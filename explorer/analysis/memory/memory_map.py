@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from explorer.analysis.memory.alignment import alignment_bytes
 from explorer.analysis.memory.allocation_dump import missing_from_dump
-from explorer.analysis.memory.barriers import WAITS, Barriers, Placed, is_barrier
+from explorer.analysis.memory.barriers import Barriers, Placed
+from explorer.analysis.memory.hazards import PRODUCT_WAIT, WAITS, is_barrier
 from explorer.analysis.memory.memory_map_types import (
     BarrierMap,
     BarrierSource,
@@ -46,6 +47,7 @@ _MARKS: dict[str, MarkKind] = {
 }
 _TYPE = re.compile(r"(?:!ttg\.memdesc)?<([^<>]*(?:<[^<>]*(?:<[^<>]*>[^<>]*)*>[^<>]*)*)>\s*$")
 _SHAPE = re.compile(r"^((?:\d+x)+)\w")
+_WARPS = re.compile(r'"ttg\.num-warps" = (\d{1,4}) :')
 _ALIAS = re.compile(r"^(#\w+) = (.*)$", re.MULTILINE)
 _NOT_FOUND = (
     "The operations of the buffers were not found at their positions, so that names and lines are missing. "
@@ -68,6 +70,8 @@ def map_functions(
     missing = missing_from_dump(allocations, text)
     later = {function.name: function for function in read_functions(lowered)}
     layouts = dict(_ALIAS.findall(text))
+    warps = _WARPS.search(lowered)
+    waiting_warps = int(warps[1]) if warps and has_barriers else 0
     if len(functions) != len(allocations):
         problem = (
             "The functions of the module have no distinct names, so that operations have no names. "
@@ -77,7 +81,9 @@ def map_functions(
     # The compiler goes through callees first; a function without calls keeps its place in the text.
     ordered = _matched(functions, allocations)
     return [
-        _Mapper(allocation, function, later.get(function.name), layouts, has_barriers).map(missing)
+        _Mapper(allocation, function, later.get(function.name), layouts, has_barriers, waiting_warps).map(
+            missing
+        )
         if function is not None
         else _without_operations(allocation, missing or _NOT_FOUND)
         for allocation, function in zip(allocations, ordered, strict=True)
@@ -184,11 +190,13 @@ class _Mapper:
         lowered: Function | None,
         layouts: Mapping[str, str],
         has_barriers: bool,
+        waiting_warps: int,
     ) -> None:
         self._allocation = allocation
         self._function = function
         self._layouts = layouts
         self._has_barriers = has_barriers
+        self._waiting_warps = waiting_warps
         self._memory = _memory(
             function, {buffer: function.operations[buffer.start] for buffer in self._placed}
         )
@@ -272,7 +280,7 @@ class _Mapper:
             for operation in lowered.operations
             if self._positions.get(id(operation)) == (buffer.start, True)
         }
-        barriers = Barriers(lowered, _memory(lowered, owners))
+        barriers = Barriers(lowered, _memory(lowered, owners), self._waiting_warps)
         if not self._has_barriers:
             barriers.model()
         for each in sorted(barriers.placed(), key=lambda each: each.following.line if each.following else 0):
@@ -286,7 +294,8 @@ class _Mapper:
                         hazard.after_buffer,
                         hazard.first,
                         hazard.end,
-                        hazard.around_loop,
+                        hazard.iterations,
+                        hazard.overlaps,
                     )
                     for hazard in each.hazards
                 )
@@ -299,6 +308,8 @@ class _Mapper:
         """Explain a barrier that protects no bytes."""
         position = self._positions[id(following)][0]
         preceding = self._function.operations[position - 1] if position else None
+        if preceding is not None and preceding.name == PRODUCT_WAIT:
+            return f"It follows {preceding.name}: no thread continues before the products are complete."
         if preceding is not None and preceding.name in WAITS:
             return f"It follows {preceding.name}: no thread continues before all copies are complete."
         return "It orders accesses to other memory: tensor memory, global memory, or signals."
@@ -306,6 +317,8 @@ class _Mapper:
     def _barrier_source(self, placed: Placed) -> BarrierSource:
         if placed.operation is None:
             return "modelled"
+        if placed.operation.name == PRODUCT_WAIT:
+            return "lowering"
         return "program" if self._positions[id(placed.operation)][1] else "compiler"
 
     def _marks(self, lowered: Function) -> Iterator[Mark]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.analysis.memory.barriers import HazardKind
+from explorer.analysis.memory.hazards import HazardKind
 from explorer.model import LineNumber
 
-BarrierSource = Literal["program", "compiler", "modelled"]
+BarrierSource = Literal["program", "compiler", "modelled", "lowering"]
 MarkKind = Literal["wait", "mbarrier", "fence"]
 
 
@@ -69,7 +69,8 @@ class BufferMap:
 class HazardMap:
     """Two operations that the barrier separates, the buffers that they access, and the common bytes.
 
-    `around_loop`: the operation before the barrier belongs to an earlier iteration.
+    `iterations`: how many iterations of a loop the operation before the barrier is earlier. `overlaps` is
+    False if the compiler's analysis takes a buffer as a whole, and the operations use different slots of it.
     """
 
     kind: HazardKind
@@ -79,7 +80,8 @@ class HazardMap:
     after_buffer: int
     first_byte: int
     end_byte: int
-    around_loop: bool
+    iterations: int
+    overlaps: bool
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,9 @@ class BarrierMap:
     """A barrier of all threads, before the operation `following`.
 
     `source`: the module had the barrier before memory was allocated ("program"), a pass inserted it
-    ("compiler"), or, by our model, the lowering to LLVM will insert it ("modelled"). A barrier without
-    hazards does not order bytes of buffers; `reason` says what it orders.
+    ("compiler"), the lowering to LLVM will make it of the wait before `following` ("lowering"), or, by our
+    model, the lowering will insert it ("modelled"). A barrier without hazards does not order bytes of
+    buffers; `reason` says what it orders.
     """
 
     following: Place

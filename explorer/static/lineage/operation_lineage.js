@@ -125,11 +125,13 @@ export class OperationLineage extends LitElement {
     const current = currentStep(lineage);
     const others = steps.length - shown.length;
     const all = plural(this.passes.length, "pass");
+    // A line of another stage has the location of an operation of TTGIR.
+    const isInstruction = !["", "ttir", "ttgir"].includes(this.operation?.stage ?? "");
     return html`<div class="lineage-head">
         ${button("←", "Previous change of the operation (B)", -1)} ${button("→", "Next change of the operation (F)", 1)}
         <code class="lineage-text" title=${words}>${words}</code>
       </div>
-      <p class="lineage-made">${this.made(lineage)}</p>
+      <p class="lineage-made">${isInstruction ? "Its operation in TTGIR: " : nothing}${this.made(lineage)}</p>
       <why-here .operation=${this.operation} .go=${(/** @type {number} */ index, /** @type {number} */ line) => this.go(index, line)} .showStage=${(/** @type {string} */ stage, /** @type {number} */ line) => this.showStage(stage, line)}></why-here>
       <ol class="lineage-steps">
         ${shown.map((each) => this.chip(each, each === current, lineage))}

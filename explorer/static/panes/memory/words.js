@@ -57,8 +57,16 @@ export function hazardWords(hazard, map) {
   const one = name(hazard.before_buffer);
   const other = name(hazard.after_buffer);
   const where = hazard.before_buffer === hazard.after_buffer ? ` of ${one}` : `: of ${one}, then of ${other}`;
-  const iteration = hazard.around_loop ? " in the previous iteration" : "";
-  return `${placeWords(hazard.before)} ${earlier}${iteration}, then ${placeWords(hazard.after)} ${later} bytes ${hazard.first_byte.toLocaleString("en")} to ${hazard.end_byte.toLocaleString("en")}${where}.`;
+  const iteration =
+    hazard.iterations > 1
+      ? ` ${hazard.iterations} iterations earlier`
+      : hazard.iterations
+        ? " in the previous iteration"
+        : "";
+  const apart = hazard.overlaps
+    ? ""
+    : " They use different slots, which the compiler's analysis does not tell apart: no bytes are common.";
+  return `${placeWords(hazard.before)} ${earlier}${iteration}, then ${placeWords(hazard.after)} ${later} bytes ${hazard.first_byte.toLocaleString("en")} to ${hazard.end_byte.toLocaleString("en")}${where}.${apart}`;
 }
 
 /** @param {Barrier} barrier */
@@ -91,7 +99,8 @@ export function barrierSource(barrier) {
     program: "The program contains it.",
     compiler: "The compiler's membar pass inserted it.",
     modelled:
-      "Modelled: this Triton version inserts barriers while it lowers to LLVM IR, and does not report them. The page finds them by the same rules; it does not distinguish the slots of a pipelined buffer.",
+      "Modelled: this Triton version inserts barriers while it lowers to LLVM IR, and does not report them. The page finds them by the same rules, which do not distinguish the slots of a pipelined buffer.",
+    lowering: "The lowering to LLVM IR makes it of the wait for products before it.",
   }[barrier.source];
 }
 

@@ -40,7 +40,8 @@ test("a hazard names both accesses, their bytes and their buffers", () => {
     after_buffer: 1,
     first_byte: 0,
     end_byte: 1024,
-    around_loop: true,
+    iterations: 1,
+    overlaps: true,
   });
   const map = /** @type {any} */ ({
     buffers: [
@@ -52,6 +53,8 @@ test("a hazard names both accesses, their bytes and their buffers", () => {
     hazardWords(hazard, map),
     "ttg.local_load, line 4 reads in the previous iteration, then ttg.local_store writes bytes 0 to 1,024: of a, then of b.",
   );
+  assert.match(hazardWords({ ...hazard, iterations: 2 }, map), /reads 2 iterations earlier, then/);
+  assert.match(hazardWords({ ...hazard, overlaps: false }, map), /different slots.*no bytes are common\.$/);
 });
 
 test("the summary says what a function saves by sharing, and how many blocks fit", () => {
