@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from explorer.agents.api import Api, Refused, document, post
+from explorer.analysis.source_edits import EditableSource, edited
 from explorer.documents import API, CompilationDocument
 from explorer.errors import NotAnswerable
 from explorer.model import Scalar
@@ -52,7 +53,8 @@ class Figure(msgspec.Struct, frozen=True):
 class Improvement(msgspec.Struct, frozen=True):
     """The result of a search. `compilation` is the kernel with the taken changes.
 
-    The taken changes set `options` and `constants`, and `diff` has the changed lines of the source.
+    The taken changes set `options` and `constants`. `diff` has the changed lines of the source, also of its
+    launch; `not_written` are the options and constants that the launch of the source cannot have.
     The times are the medians on a GPU, before and after; null: not measured. `is_complete`: no change is left
     to try.
     """
@@ -64,6 +66,7 @@ class Improvement(msgspec.Struct, frozen=True):
     time_after_ns: float | None
     options: dict[str, Scalar]
     constants: dict[str, Scalar]
+    not_written: list[str]
     diff: list[str]
     is_complete: bool
 
@@ -138,7 +141,8 @@ class Search:
     @property
     def result(self) -> Improvement:
         """The tries so far, and what the taken changes make of the kernel."""
-        old, now = (each.request.source.splitlines() for each in (self._first, self._last))
+        source, not_written = self._written()
+        old, now = (each.splitlines() for each in (self._first.request.source, source))
         return Improvement(
             self._last.id,
             self._tries,
@@ -148,11 +152,36 @@ class Search:
             ],
             _median_ns(self._timings[0]),
             _median_ns(self._timings[1]),
-            {name: value for each in self._taken for name, value in each.options.items()},
-            {name: value for each in self._taken for name, value in each.constants.items()},
+            self._options,
+            self._constants,
+            not_written,
             list(difflib.unified_diff(old, now, "before", "after", lineterm="")),
             self._is_complete,
         )
+
+    @property
+    def source(self) -> str:
+        """The source with the taken changes, except for what its launch cannot have."""
+        return self._written()[0]
+
+    @property
+    def _options(self) -> dict[str, Scalar]:
+        return {name: value for each in self._taken for name, value in each.options.items()}
+
+    @property
+    def _constants(self) -> dict[str, Scalar]:
+        return {name: value for each in self._taken for name, value in each.constants.items()}
+
+    def _written(self) -> tuple[str, list[str]]:
+        """Return the source with the taken changes, and the names that its launch cannot have."""
+        request, specialized = self._last.request, self._first.specialization
+        values = {**self._options, **self._constants}
+        if not values:
+            return request.source, []
+        source = EditableSource("" if request.files else request.source)
+        line = specialized.launch_line if specialized else None
+        edits, not_written = source.in_launch(self._last.kernel or "", line, values)
+        return edited(request.source, edits), not_written
 
     async def _time_first(self) -> None:
         """Time the first kernel on a GPU of its target. Without a time, the interpreter compares results."""
