@@ -87,13 +87,15 @@ class Search:
     """Takes the first proven change of the most costly finding, again and again.
 
     A change of the source or of a constexpr is proven if the kernel also writes the same. With a GPU, a
-    change is taken only if the kernel is faster.
+    change is taken only if the kernel is faster. A correction needs neither: the kernel before is wrong.
     """
 
     def __init__(self, api: Api, compilation: CompilationDocument, seconds: float) -> None:
         """Start the clock: no compilation and no run begins when `seconds` are over."""
         self._api = api
         self._first = self._last = compilation
+        #: The kernel whose results are right.
+        self._right = compilation
         self._deadline = time.monotonic() + seconds
         self._tries: list[Try] = []
         self._taken: list[Change] = []
@@ -215,10 +217,16 @@ class Search:
             path = f"{self._path()}/compare/{after.id}/findings"
             said = (await document(self._api, path, FindingChanges)).verdicts[index]
             is_proven, verdict = said.is_proven, said.text
-        if is_proven and (self._device == "gpu" or change.edits or change.constants):
+        if is_proven and change.is_correction:
+            verdict = f"{verdict}, results not compared: the kernel before is wrong"
+            self._right = after
+            if self._device == "gpu":
+                with suppress(Refused):
+                    timing = (await self._run(after.id)).timing
+        elif is_proven and (self._device == "gpu" or change.edits or change.constants):
             is_proven, results, timing = await self._run(after.id)
             verdict = f"{verdict}, {results}" if is_proven else results
-        if is_proven and (before := self._timings[1]) is not None:
+        if is_proven and not change.is_correction and (before := self._timings[1]) is not None:
             verdict = f"{verdict}, {microseconds(before.median_ns)} → {microseconds(_median_ns(timing))}"
             is_proven = timing is not None and timing.is_faster_than(before)
         if is_proven:
@@ -228,7 +236,7 @@ class Search:
         return Try(rule, change.text, verdict, is_proven)
 
     async def _run(self, compilation: str) -> _Outcome:
-        """Run a kernel, and compare what it writes with what the first one writes.
+        """Run a kernel, and compare what it writes with what the first one writes, or its correction.
 
         A kernel is also proven if the check says that nothing can be compared, but not if its run fails.
         """
@@ -237,7 +245,7 @@ class Search:
             "device": self._device,
             "measures": ["check", "time"] if self._device == "gpu" else ["check"],
         }
-        body = {"compilation": compilation, "original": self._first.id, "run": fields}
+        body = {"compilation": compilation, "original": self._right.id, "run": fields}
         ticket = await post(self._api, "/runs", body)
         path = f"/runs/{ticket['id']}"
         run = await self._finished(path, RunDocument)

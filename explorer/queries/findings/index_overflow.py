@@ -36,5 +36,5 @@ def find(case: Case) -> Iterator[Finding]:
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
-            changes=line_changes(edits),
+            changes=line_changes(edits, is_correction=True),
         )
