@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from explorer.agents.api import Api, Refused, document, post
+from explorer.analysis.source_edits import EditableSource, edited
 from explorer.documents import API, CompilationDocument
 from explorer.errors import NotAnswerable
 from explorer.model import Scalar
@@ -52,7 +53,8 @@ class Figure(msgspec.Struct, frozen=True):
 class Improvement(msgspec.Struct, frozen=True):
     """The result of a search. `compilation` is the kernel with the taken changes.
 
-    The taken changes set `options` and `constants`, and `diff` has the changed lines of the source.
+    The taken changes set `options` and `constants`. `diff` has the changed lines of the source, also of its
+    launch; `not_written` are the options and constants that the launch of the source cannot have.
     The times are the medians on a GPU, before and after; null: not measured. `is_complete`: no change is left
     to try.
     """
@@ -64,6 +66,7 @@ class Improvement(msgspec.Struct, frozen=True):
     time_after_ns: float | None
     options: dict[str, Scalar]
     constants: dict[str, Scalar]
+    not_written: list[str]
     diff: list[str]
     is_complete: bool
 
@@ -84,13 +87,15 @@ class Search:
     """Takes the first proven change of the most costly finding, again and again.
 
     A change of the source or of a constexpr is proven if the kernel also writes the same. With a GPU, a
-    change is taken only if the kernel is faster.
+    change is taken only if the kernel is faster. A correction needs neither: the kernel before is wrong.
     """
 
     def __init__(self, api: Api, compilation: CompilationDocument, seconds: float) -> None:
         """Start the clock: no compilation and no run begins when `seconds` are over."""
         self._api = api
         self._first = self._last = compilation
+        #: The kernel whose results are right.
+        self._right = compilation
         self._deadline = time.monotonic() + seconds
         self._tries: list[Try] = []
         self._taken: list[Change] = []
@@ -138,7 +143,8 @@ class Search:
     @property
     def result(self) -> Improvement:
         """The tries so far, and what the taken changes make of the kernel."""
-        old, now = (each.request.source.splitlines() for each in (self._first, self._last))
+        source, not_written = self._written()
+        old, now = (each.splitlines() for each in (self._first.request.source, source))
         return Improvement(
             self._last.id,
             self._tries,
@@ -148,11 +154,36 @@ class Search:
             ],
             _median_ns(self._timings[0]),
             _median_ns(self._timings[1]),
-            {name: value for each in self._taken for name, value in each.options.items()},
-            {name: value for each in self._taken for name, value in each.constants.items()},
+            self._options,
+            self._constants,
+            not_written,
             list(difflib.unified_diff(old, now, "before", "after", lineterm="")),
             self._is_complete,
         )
+
+    @property
+    def source(self) -> str:
+        """The source with the taken changes, except for what its launch cannot have."""
+        return self._written()[0]
+
+    @property
+    def _options(self) -> dict[str, Scalar]:
+        return {name: value for each in self._taken for name, value in each.options.items()}
+
+    @property
+    def _constants(self) -> dict[str, Scalar]:
+        return {name: value for each in self._taken for name, value in each.constants.items()}
+
+    def _written(self) -> tuple[str, list[str]]:
+        """Return the source with the taken changes, and the names that its launch cannot have."""
+        request, specialized = self._last.request, self._first.specialization
+        values = {**self._options, **self._constants}
+        if not values:
+            return request.source, []
+        source = EditableSource("" if request.files else request.source)
+        line = specialized.launch_line if specialized else None
+        edits, not_written = source.in_launch(self._last.kernel or "", line, values)
+        return edited(request.source, edits), not_written
 
     async def _time_first(self) -> None:
         """Time the first kernel on a GPU of its target. Without a time, the interpreter compares results."""
@@ -186,10 +217,16 @@ class Search:
             path = f"{self._path()}/compare/{after.id}/findings"
             said = (await document(self._api, path, FindingChanges)).verdicts[index]
             is_proven, verdict = said.is_proven, said.text
-        if is_proven and (self._device == "gpu" or change.edits or change.constants):
+        if is_proven and change.is_correction:
+            verdict = f"{verdict}, results not compared: the kernel before is wrong"
+            self._right = after
+            if self._device == "gpu":
+                with suppress(Refused):
+                    timing = (await self._run(after.id)).timing
+        elif is_proven and (self._device == "gpu" or change.edits or change.constants):
             is_proven, results, timing = await self._run(after.id)
             verdict = f"{verdict}, {results}" if is_proven else results
-        if is_proven and (before := self._timings[1]) is not None:
+        if is_proven and not change.is_correction and (before := self._timings[1]) is not None:
             verdict = f"{verdict}, {microseconds(before.median_ns)} → {microseconds(_median_ns(timing))}"
             is_proven = timing is not None and timing.is_faster_than(before)
         if is_proven:
@@ -199,7 +236,7 @@ class Search:
         return Try(rule, change.text, verdict, is_proven)
 
     async def _run(self, compilation: str) -> _Outcome:
-        """Run a kernel, and compare what it writes with what the first one writes.
+        """Run a kernel, and compare what it writes with what the first one writes, or its correction.
 
         A kernel is also proven if the check says that nothing can be compared, but not if its run fails.
         """
@@ -208,7 +245,7 @@ class Search:
             "device": self._device,
             "measures": ["check", "time"] if self._device == "gpu" else ["check"],
         }
-        body = {"compilation": compilation, "original": self._first.id, "run": fields}
+        body = {"compilation": compilation, "original": self._right.id, "run": fields}
         ticket = await post(self._api, "/runs", body)
         path = f"/runs/{ticket['id']}"
         run = await self._finished(path, RunDocument)

@@ -47,10 +47,7 @@ class PythonSource:
     def __init__(self, source: str) -> None:
         #: The lines as UTF-8, whose bytes the positions of nodes count.
         self._lines = [line.encode("utf-8", "replace") for line in lines_of(source)]
-        try:
-            self._nodes = list(ast.walk(parse(source)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self._nodes = []
+        self._nodes = nodes_of(source)
 
     def copied_loops(self, kernel: str, constants: Mapping[str, Scalar]) -> Iterator[CopiedLoop]:
         """Yield the copied loops. `constants` are the values of the constexprs of the function `kernel`."""
@@ -87,6 +84,14 @@ class PythonSource:
         lines[-1] = lines[-1][: node.end_col_offset]
         lines[0] = lines[0][node.col_offset :]
         return b"\n".join(lines).decode("utf-8", "replace")
+
+
+def nodes_of(source: str) -> list[ast.AST]:
+    """Return the nodes of a source, at least its module; none if it is no Python."""
+    try:
+        return list(ast.walk(parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def called_name(node: ast.AST) -> str:

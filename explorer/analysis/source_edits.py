@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from types import UnionType
 from typing import TypeGuard
 
-from explorer.analysis.python_loops import PythonSource, called_name
+from explorer.analysis.python_loops import PythonSource, called_name, nodes_of
 from explorer.errors import InvalidRequest
-from explorer.model import LineEdit
+from explorer.model import LineEdit, Scalar
 from explorer.model.source_lines import lines_of
 
 _LANGUAGE = "triton.language"
@@ -24,6 +24,8 @@ _MOST_ARGUMENTS = 3
 #: A line, a range of its bytes, and the text that takes their place.
 _Replacement = tuple[int, int, int, str]
 _Argument = ast.expr | ast.keyword
+#: Operands that need no parentheses.
+_PRIMARY = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
 
 
 class EditableSource(PythonSource):
@@ -48,8 +50,29 @@ class EditableSource(PythonSource):
             return self._replaced(line, call.col_offset, end + 1, changed)
         return None
 
-    def in_64_bits(self, line: int, column: int) -> LineEdit | None:
-        """Convert the left operand of the operation at a position (from 1) to 64 bits.
+    def in_64_bits(self, places: Iterable[tuple[int, int]]) -> list[LineEdit]:
+        """Convert the left operands of the operations at places to 64 bits, and of equal operations.
+
+        The compiler computes equal operations of a function once, and names the place of one of them.
+        """
+        language = self._language()
+        found: dict[int, ast.expr] = {}
+        for node in filter(None, (self._operation_at(*each) for each in places)):
+            operands, function = self._operands(node), self._function_around(node)
+            for each in ast.walk(function) if function else self._nodes:
+                if not isinstance(each, ast.BinOp) or type(each.op) is not type(node.op):
+                    continue
+                if self._operands(each) == operands:
+                    found[id(each)] = each.left
+        return self._changed(
+            each
+            for left in found.values()
+            if language and not isinstance(left, ast.Constant)
+            for each in self._around(left, f"{language}.cast", f", {language}.int64")
+        )
+
+    def _operation_at(self, line: int, column: int) -> ast.BinOp | None:
+        """Return the operation at a position (from 1).
 
         Of the operations that begin there, it is the innermost product, otherwise the innermost sum. If none
         begins there, it is the operation whose right operand does, otherwise the only product of the line.
@@ -69,19 +92,32 @@ class EditableSource(PythonSource):
             found = [each for each in operations if isinstance(each.op, ast.Mult)]
             if len(found) > 1:
                 return None
-        if not found or not (language := self._language()):
-            return None
-        node = min(found, key=lambda each: (not isinstance(each.op, ast.Mult), each.end_col_offset or 0))
-        left = node.left
-        if isinstance(left, ast.Constant):
-            return None
-        start, end = left.col_offset, left.end_col_offset or 0
-        text = self._lines[line - 1]
-        if text[start - 1 : start] + text[end : end + 1] == b"()":
-            end += 1
-        elif not isinstance(left, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
-            return None
-        return self._replaced(line, end, end, f".to({language}.int64)")
+        return min(found, key=lambda each: (not _is_product(each), each.end_col_offset or 0), default=None)
+
+    def _operands(self, node: ast.BinOp) -> Collection[str]:
+        """Return the texts of the operands, in any order if it does not matter."""
+        left, right = ("".join(self._text(each).split()) for each in (node.left, node.right))
+        return (left, right) if isinstance(node.op, ast.Sub) else {left, right}
+
+    def _function_around(self, node: ast.expr) -> ast.FunctionDef | None:
+        """Return the innermost function that has a node."""
+        around = [
+            each
+            for each in self._nodes
+            if isinstance(each, ast.FunctionDef) and each.lineno <= node.lineno <= (each.end_lineno or 0)
+        ]
+        return max(around, key=lambda each: each.lineno, default=None)
+
+    def _around(self, node: ast.expr, function: str, arguments: str) -> Iterator[_Replacement]:
+        """Yield what makes an operand the first argument of a call. `arguments` are the others."""
+        first, start, last, end = node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+        has_parentheses = (
+            self._lines[first - 1][start - 1 : start] + self._lines[last - 1][end : end + 1] == b"()"
+        )
+        if has_parentheses:
+            start -= 1
+        yield first, start, start, function + "(" * (not has_parentheses)
+        yield last, end, end, arguments + ")" * (not has_parentheses)
 
     def in_32_bits(self, line: int, constexprs: Collection[str]) -> LineEdit | None:
         """Divide in 32 bits, and convert the result to 64 bits, in a line with one division."""
@@ -99,26 +135,35 @@ class EditableSource(PythonSource):
         def narrow(operand: ast.expr) -> str:
             text = self._text(operand)
             names = {each.id for each in ast.walk(operand) if isinstance(each, ast.Name)}
-            if names.issubset(constexprs):
-                return text
-            is_primary = isinstance(operand, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-            return f"{text if is_primary else f'({text})'}.to({language}.int32)"
+            # An argument that is 1 is no tensor, and has no `to`.
+            is_constant = names.issubset(constexprs)
+            return self._operand(operand) if is_constant else f"{language}.cast({text}, {language}.int32)"
 
         sign = "//" if isinstance(node.op, ast.FloorDiv) else "%"
         changed = f"({narrow(node.left)} {sign} {narrow(node.right)}).to({language}.int64)"
         return self._replaced(line, node.col_offset, node.end_col_offset or 0, changed)
 
     def without_64_bits(self, lines: Collection[int]) -> list[LineEdit]:
-        """Remove `.to(tl.int64)` in lines."""
-        wide, found = f"{self._language()}.int64", []
+        """Remove `.to(tl.int64)` and `tl.cast(…, tl.int64)` in lines."""
+        language, found = self._language(), []
         for node in self._nodes:
+            if not isinstance(node, ast.expr) or node.lineno not in lines or node.lineno != node.end_lineno:
+                continue
+            end = node.end_col_offset or 0
             match node:
                 case ast.Call(func=ast.Attribute(attr="to", value=value), args=[kind], keywords=[]) if (
-                    node.lineno in lines and node.lineno == node.end_lineno and self._text(kind) == wide
+                    self._text(kind) == f"{language}.int64"
                 ):
                     # A value in parentheses ends before the last of them.
                     start = self._lines[node.lineno - 1].index(b".", value.end_col_offset)
-                    found.append((node.lineno, start, node.end_col_offset or 0, ""))
+                    found.append((node.lineno, start, end, ""))
+                case ast.Call(func=function, args=[value, kind], keywords=[]) if (
+                    self._text(function) == f"{language}.cast" and self._text(kind) == f"{language}.int64"
+                ):
+                    is_primary = isinstance(value, _PRIMARY)
+                    start = value.col_offset if is_primary else function.end_col_offset or 0
+                    found.append((node.lineno, node.col_offset, start, ""))
+                    found.append((node.lineno, value.end_col_offset or 0, end, "" if is_primary else ")"))
         return self._changed(found)
 
     def without_masks(self, lines: Collection[int]) -> list[LineEdit]:
@@ -134,17 +179,21 @@ class EditableSource(PythonSource):
                 named = [each for each in node.keywords if each.arg in ("mask", "other")]
                 masks: list[_Argument] = [*node.args[kept:], *named]
                 if all(each.lineno == each.end_lineno for each in masks):
-                    found += (self._argument(each, given[given.index(each) - 1]) for each in masks)
+                    found += (
+                        self._argument(each, next(one for one in given[i::-1] if one not in masks))
+                        for i, each in enumerate(given)
+                        if each in masks
+                    )
         return self._changed(found)
 
     def _argument(self, node: _Argument, before: _Argument) -> _Replacement:
-        """Return what removes an argument of one line, with a comma."""
+        """Return what removes an argument of one line, with a comma. `before` is the last one to stay."""
         text, start, end = self._lines[node.lineno - 1], node.col_offset, node.end_col_offset or 0
         if before.end_lineno == node.lineno:
             start = text.rindex(b",", before.end_col_offset, start)
         is_alone = start == node.col_offset
         while end < len(text) and (
-            not _is_balanced(text[start:end]) or (is_alone and text[end : end + 1] == b",")
+            not _is_balanced(text[start:end]) or (is_alone and text[end : end + 1] in (b",", b" "))
         ):
             end += 1
         return node.lineno, start, end, ""
@@ -216,8 +265,8 @@ class EditableSource(PythonSource):
     def with_multiples(self, kernel: str, multiples: Mapping[str, int]) -> list[LineEdit]:
         """Tell the compiler what arguments of a kernel are multiples of, such as n of 8.
 
-        `i * n` becomes `tl.multiple_of(i * n, 8)`. In a comparison or as a divisor, n becomes `n // 8 * 8`,
-        which has the same value: the compiler ignores a hint about an argument itself.
+        In products, comparisons and as a divisor, n becomes `n // 8 * 8`, which has the same value: the
+        compiler ignores a hint about an argument itself, and one about a product needs its dimensions.
         """
         function, language = self.function(kernel), self._language()
         if function is None or not language:
@@ -228,8 +277,7 @@ class EditableSource(PythonSource):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
         }
         known = {name: multiple for name, multiple in multiples.items() if name not in set_again}
-        rounding = _Rounding(known, language)
-        return self._changed(found for each in function.body for found in rounding.of(each))
+        return self._changed(found for each in function.body for found in _rounded(each, known))
 
     def in_fp32(self, kernel: str) -> list[LineEdit]:
         """Replace `tl.float64` by `tl.float32` in a kernel."""
@@ -242,6 +290,58 @@ class EditableSource(PythonSource):
             and self._text(each) == f"{language}.float64"
         )
 
+    def in_launch(
+        self, kernel: str, line: int | None, values: Mapping[str, Scalar]
+    ) -> tuple[list[LineEdit], list[str]]:
+        """Write options and constants into the launch at `line`: `kernel[grid](x, num_warps=8)`.
+
+        Return the changed lines, and the names that the launch cannot have: an expression or another
+        decorator than `jit` decides them, or there is no such call.
+        """
+        launch, function = self._launch(kernel, line), self.function(kernel)
+        if launch is None or function is None or not all(map(_is_jit, function.decorator_list)):
+            return [], list(values)
+        arguments = (*function.args.posonlyargs, *function.args.args)
+        given = dict(zip((each.arg for each in arguments), launch.args, strict=False))
+        given.update((each.arg, each.value) for each in launch.keywords if each.arg)
+        is_open = any(isinstance(each, ast.Starred) for each in launch.args) or any(
+            each.arg is None for each in launch.keywords
+        )
+        left: list[str] = []
+        replaced: list[_Replacement] = []
+        added = ""
+        for name, value in values.items():
+            node = given.get(name)
+            if isinstance(node, ast.Constant):
+                replaced.append((node.lineno, node.col_offset, node.end_col_offset or 0, repr(value)))
+            elif node is None and not is_open:
+                added += f", {name}={value!r}"
+            else:
+                left.append(name)
+        nodes = (*launch.args, *(each.value for each in launch.keywords))
+        last = max(((each.end_lineno or 0, each.end_col_offset or 0) for each in nodes), default=None)
+        end = launch.end_lineno or 0, (launch.end_col_offset or 0) - 1
+        # The last argument can end in a parenthesis that is none of the call.
+        for row, column in filter(None, (last, end)):
+            edits = self._changed([*replaced, (row, column, column, added)] if added else replaced)
+            if edits:
+                return edits, left
+        return [], list(values)
+
+    def _launch(self, kernel: str, line: int | None) -> ast.Call | None:
+        """Return the only call of a kernel with a grid that a line has."""
+        calls = [
+            node
+            for node in self._nodes
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Subscript)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == kernel
+            and line is not None
+            and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        return calls[0] if len(calls) == 1 else None
+
     def with_texts(self, texts: ast.List, more: Iterable[str]) -> LineEdit | None:
         """Add texts at the end of a list of texts in one line."""
         if texts.lineno != texts.end_lineno:
@@ -251,17 +351,26 @@ class EditableSource(PythonSource):
         added = ", ".join(f'"{each}"' for each in more)
         return self._replaced(texts.lineno, start, end, f"{before}{', ' if texts.elts else ''}{added}]")
 
-    def _replaced(self, line: int, start: int, end: int, text: str) -> LineEdit:
-        """Return a line with other text in place of a range of bytes."""
-        (edit,) = self._changed([(line, start, end, text)])
-        return edit
+    def _operand(self, node: ast.expr) -> str:
+        """Return the text of an operand, in parentheses if it is an operation."""
+        return self._text(node) if isinstance(node, _PRIMARY) else f"({self._text(node)})"
+
+    def _replaced(self, line: int, start: int, end: int, text: str) -> LineEdit | None:
+        """Return a line with other text in place of a range of bytes; None if it is no Python then."""
+        return next(iter(self._changed([(line, start, end, text)])), None)
 
     def _changed(self, replacements: Iterable[_Replacement]) -> list[LineEdit]:
-        """Return the lines with other texts in place of ranges that do not overlap."""
+        """Return the lines with other texts in place of ranges that do not overlap.
+
+        Return none if the source is no Python then.
+        """
         changed: dict[int, bytes] = {}
         for line, start, end, text in sorted(replacements, reverse=True):
             old = changed.get(line, self._lines[line - 1])
             changed[line] = old[:start] + text.encode() + old[end:]
+        lines = [changed.get(number, line) for number, line in enumerate(self._lines, 1)]
+        if not changed or not nodes_of(b"\n".join(lines).decode("utf-8", "replace")):
+            return []
         return [LineEdit(line, text.decode("utf-8", "replace")) for line, text in sorted(changed.items())]
 
     def function(self, name: str) -> ast.FunctionDef | None:
@@ -283,49 +392,33 @@ class EditableSource(PythonSource):
         return ""
 
 
-class _Rounding:
-    """Where the compiler must know what names are multiples of."""
-
-    def __init__(self, multiples: Mapping[str, int], language: str) -> None:
-        self._multiples = multiples
-        self._language = language
-
-    def of(self, node: ast.AST) -> Iterator[_Replacement]:
-        """Yield the replacements in a node."""
-        waiting = [node]
-        while waiting:
-            node = waiting.pop()
-            match node:
-                case ast.Call() if _is_call(node, "multiple_of"):
-                    pass
-                case ast.BinOp(op=ast.Mult()) if found := self._known(node.left) or self._known(node.right):
-                    values = ", ".join([str(found)] * (rank := _rank(node)))
-                    yield node.lineno, node.col_offset, node.col_offset, f"{self._language}.multiple_of("
-                    end = node.end_col_offset or 0
-                    yield node.end_lineno or 0, end, end, f", ({values}))" if rank > 1 else f", {values})"
-                    # One hint for a product of several factors.
-                    waiting += (each for each in (node.left, node.right) if not _is_product(each))
-                case ast.BinOp(op=ast.FloorDiv() | ast.Mod(), right=ast.Name() as divisor):
-                    yield from self._rounded(divisor, "({})")
-                    waiting.append(node.left)
-                case ast.Compare():
-                    terms = [term for each in (node.left, *node.comparators) for term in _terms(each)]
-                    for term in terms:
-                        yield from self._rounded(term, "{}")
-                    waiting += terms
-                case ast.If() | ast.While():
-                    waiting += (*node.body, *node.orelse)
-                case _:
-                    waiting += ast.iter_child_nodes(node)
-
-    def _rounded(self, node: ast.expr, form: str) -> Iterator[_Replacement]:
-        if (found := self._known(node)) and isinstance(node, ast.Name):
-            text = form.format(f"{node.id} // {found} * {found}")
-            yield node.lineno, node.col_offset, node.end_col_offset or 0, text
-
-    def _known(self, node: ast.expr) -> int:
-        """Return what a name is a multiple of; 0: not known."""
-        return self._multiples.get(node.id, 0) if isinstance(node, ast.Name) else 0
+def _rounded(node: ast.AST, multiples: Mapping[str, int]) -> Iterator[_Replacement]:
+    """Yield the replacements in a node where the compiler must know what names are multiples of."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        names: list[tuple[ast.expr, str]] = []
+        match node:
+            case ast.Call() if _is_call(node, "multiple_of"):
+                pass
+            case ast.BinOp(op=ast.Mult()):
+                names = [(node.left, "({})"), (node.right, "({})")]
+                waiting += (node.left, node.right)
+            case ast.BinOp(op=ast.FloorDiv() | ast.Mod()):
+                names = [(node.right, "({})")]
+                waiting.append(node.left)
+            case ast.Compare():
+                terms = [term for each in (node.left, *node.comparators) for term in _terms(each)]
+                names = [(each, "{}") for each in terms]
+                waiting += terms
+            case ast.If() | ast.While():
+                waiting += (*node.body, *node.orelse)
+            case _:
+                waiting += ast.iter_child_nodes(node)
+        for name, form in names:
+            if isinstance(name, ast.Name) and name.id in multiples:
+                text = form.format(f"{name.id} // {multiples[name.id]} * {multiples[name.id]}")
+                yield name.lineno, name.col_offset, name.end_col_offset or 0, text
 
 
 class _Names:
@@ -417,14 +510,15 @@ def _leaves(node: ast.expr, operators: type[ast.operator] | UnionType) -> list[a
     return found
 
 
-def _rank(node: ast.expr) -> int:
-    """Return the number of dimensions that an expression shows; 1 if it shows none."""
-    slices = (each.slice for each in _leaves(node, ast.operator) if isinstance(each, ast.Subscript))
-    return max((len(each.elts) for each in slices if isinstance(each, ast.Tuple)), default=1)
-
-
 def _is_product(node: ast.expr) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(function, ast.Name | ast.Attribute) and (
+        (function.id if isinstance(function, ast.Name) else function.attr) == "jit"
+    )
 
 
 def _is_balanced(text: bytes) -> bool:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from explorer.cli.api import API, Api, sender_to
+from explorer.cli.api import Api, sender_to
 from explorer.cli.compile import add_kernel, compile_kernel, request_body
 from explorer.cli.tools import (
     Commands,
@@ -45,7 +45,10 @@ def add(commands: Commands) -> None:
         help="begin no compilation and no run after this time (default: %(default)s)",
     )
     parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write the changed source to FILE, if a change is proven"
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the source with the proven changes to FILE, if there are some",
     )
     parser.add_argument("--json", action="store_true", help="print the tries and the result as JSON")
 
@@ -69,17 +72,32 @@ def run(options: argparse.Namespace) -> int:
             if not options.json:
                 print(printable(f"{each.rule}: {each.change}: {each.verdict}"), flush=True)
         found = search.result
-        source = api.get(f"{API}/compilations/{found.compilation}/source").decode()
     if options.json:
         print_json(found)
     else:
         print("\n".join(map(printable, _summary(found))))
-    if options.output and any(each.is_taken for each in found.tries):
-        options.output.write_text(source, encoding="utf-8")
-        report_file(options.output)
-    elif options.output:
-        print(f"{options.output} is not written: no change is proven to help.", file=sys.stderr)
+    if options.output:
+        _write(options.output, found, search.source)
     return 0
+
+
+def _write(file: Path, found: Improvement, source: str) -> None:
+    """Write the changed source, and say which options and constants it does not have."""
+    if found.diff:
+        file.write_text(source, encoding="utf-8")
+        report_file(file)
+    else:
+        reason = "its text stays the same" if found.not_written else "no change is proven to help"
+        print(f"{file} is not written: {reason}.", file=sys.stderr)
+    if found.diff and found.not_written:
+        print(_missing(found, str(file)), file=sys.stderr)
+
+
+def _missing(found: Improvement, source: str = "The source") -> str:
+    """Say which options and constants the launch of a source cannot have."""
+    values = {**found.options, **found.constants}
+    missing = ", ".join(f"{name}={values[name]}" for name in found.not_written)
+    return f"{source} does not have {missing}: change the launch by hand."
 
 
 class BlockingApi:
@@ -127,4 +145,6 @@ def _summary(found: Improvement) -> Iterator[str]:
     for kind, values in (("Options", found.options), ("Constants", found.constants)):
         if values:
             yield f"{kind} of the launch: {', '.join(f'{name}={value}' for name, value in values.items())}"
+    if found.not_written:
+        yield _missing(found)
     yield from found.diff

@@ -166,3 +166,23 @@ def test_no_change_that_rounds_the_results_otherwise_is_tried(search):
     answer = {"findings": [finding], "checked": []}
     found, sent, error = search({("GET", "/findings"): lambda _: (200, answer)})
     assert (found.tries, sent, error, found.is_complete) == ([], [], None, True)
+
+
+def test_a_correction_is_taken_without_the_results_of_the_wrong_kernel(search):
+    text = "    for start in tl.range(0, columns, BLOCK, num_stages=3):"
+    change = {"text": "Line 8", "edits": [{"line": 8, "text": text}], "is_correction": True}
+    finding = {"rule": "index_overflow", "severity": "warning", "text": "It wraps.", "changes": [change]}
+    asked = []
+
+    def answer(path):
+        if "/compare/" in path:
+            verdict = {"is_removed": True, "is_proven": True, "text": "proven in the compiler"}
+            none = {"vanished": [], "appeared": [], "worse": [], "fixed": [], "is_worse": False}
+            return 200, {**none, "verdicts": [verdict]}
+        asked.append(path)
+        return 200, {"findings": [finding] if len(asked) == 1 else [], "checked": []}
+
+    found, sent, error = search({("GET", "/findings"): answer})
+    assert (sent, error, found.is_complete) == (["changed"], None, True)
+    (tried,) = found.tries
+    assert tried.is_taken and tried.verdict.endswith("results not compared: the kernel before is wrong")

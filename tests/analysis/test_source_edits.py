@@ -36,23 +36,67 @@ def test_a_loop_over_several_lines_is_left_alone():
 @pytest.mark.parametrize(
     ("line", "column", "after"),
     [
-        ("x + row * stride", 5, "x + row.to(tl.int64) * stride"),
-        ("tl.program_id(0) * n + k", 1, "tl.program_id(0).to(tl.int64) * n + k"),
-        ("(a + b) * n", 1, "(a + b).to(tl.int64) * n"),
-        ("p = (a + b) * n", 5, "p = (a + b).to(tl.int64) * n"),
-        ("r[:, None] * n", 1, "r[:, None].to(tl.int64) * n"),
-        ("é = a - b", 6, "é = a.to(tl.int64) - b"),
-        ("-a * n", 1, None),
-        ("a * b * n", 1, "a.to(tl.int64) * b * n"),
-        ("x + a * n", 9, "x + a.to(tl.int64) * n"),
+        ("x + row * stride", 5, "x + tl.cast(row, tl.int64) * stride"),
+        ("tl.program_id(0) * n + k", 1, "tl.cast(tl.program_id(0), tl.int64) * n + k"),
+        ("(a + b) * n", 1, "tl.cast(a + b, tl.int64) * n"),
+        ("p = (a + b) * n", 5, "p = tl.cast(a + b, tl.int64) * n"),
+        ("r[:, None] * n", 1, "tl.cast(r[:, None], tl.int64) * n"),
+        ("é = a - b", 6, "é = tl.cast(a, tl.int64) - b"),
+        ("-a * n", 1, "tl.cast(-a, tl.int64) * n"),
+        ("a * b * n", 1, "tl.cast(a, tl.int64) * b * n"),
+        ("x + a * n", 9, "x + tl.cast(a, tl.int64) * n"),
         ("a * m + b * n", 5, None),
-        ("a * m + b * n", 12, "a * m + b.to(tl.int64) * n"),
+        ("a * m + b * n", 12, "a * m + tl.cast(b, tl.int64) * n"),
         ("4 * n", 1, None),
         ("a / n", 1, None),
     ],
 )
 def test_an_operation_in_64_bits(line, column, after):
-    found = EditableSource(f"{HEAD}{line}\n").in_64_bits(2, column)
+    found = EditableSource(f"{HEAD}{line}\n").in_64_bits([(2, column)])
+    assert [each.text for each in found] == ([] if after is None else [after])
+
+
+def test_equal_operations_of_a_function_are_in_64_bits_together():
+    """The compiler computes the product once, and names the first line."""
+    head = f"{HEAD}def kernel(x, n):\n"
+    body = """    a = x + row * n + 4 * (row - n)
+    b = x + (row
+             + i) * n  # n * row
+    c = n*row + row*n - (n - row)
+    d = row * m + row.to(tl.int64) * n
+"""
+    other = "def other(x, n):\n    return row * n\n"
+    source = f"{head}{body}{other}"
+    found = EditableSource(source).in_64_bits([(3, 13)])
+    assert (
+        edited(source, found)
+        == head
+        + body.replace("+ row * n", "+ tl.cast(row, tl.int64) * n").replace(
+            "n*row + row*n", "tl.cast(n, tl.int64)*row + tl.cast(row, tl.int64)*n"
+        )
+        + other
+    )
+    found = EditableSource(source).in_64_bits([(3, 28), (4, 13)])
+    assert [(each.line, each.text.strip()) for each in found] == [
+        (3, "a = x + row * n + 4 * (tl.cast(row, tl.int64) - n)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = a // n", "y = (tl.cast(a, tl.int32) // tl.cast(n, tl.int32)).to(tl.int64)"),
+        (
+            "y = x + (a + b) % (n * m)",
+            "y = x + (tl.cast(a + b, tl.int32) % tl.cast(n * m, tl.int32)).to(tl.int64)",
+        ),
+        ("y = a // (N * 2)", "y = (tl.cast(a, tl.int32) // (N * 2)).to(tl.int64)"),
+        ("y = a // 2", "y = (tl.cast(a, tl.int32) // 2).to(tl.int64)"),
+        ("y = a // n // m", None),
+    ],
+)
+def test_a_division_in_32_bits(before, after):
+    found = EditableSource(f"{HEAD}{before}\n").in_32_bits(2, {"N"})
     assert (found and found.text) == after
 
 
@@ -127,16 +171,16 @@ def test_an_argument_as_a_constant(head, after):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("tl.load(x + pid * n)  # é", "tl.load(x + tl.multiple_of(pid * n, 8))  # é"),
-        ("y = x + (a + b) * n", "y = x + tl.multiple_of((a + b) * n, 8)"),
-        ("y = n * 2 * pid", "y = tl.multiple_of(n * 2, 8) * pid"),
-        ("y = pid * n * m", "y = tl.multiple_of(pid * n * m, 4)"),
-        ("y = rows[:, None] * n + i", "y = tl.multiple_of(rows[:, None] * n, (8, 8)) + i"),
-        ("y = é + n * rows[None, :, None]", "y = é + tl.multiple_of(n * rows[None, :, None], (8, 8, 8))"),
+        ("tl.load(x + pid * n)  # é", "tl.load(x + pid * (n // 8 * 8))  # é"),
+        ("y = x + (a + b) * n", "y = x + (a + b) * (n // 8 * 8)"),
+        ("y = n * 2 * pid", "y = (n // 8 * 8) * 2 * pid"),
+        ("y = pid * n * m", "y = pid * (n // 8 * 8) * (m // 4 * 4)"),
+        ("y = rows[:, None] * n + i", "y = rows[:, None] * (n // 8 * 8) + i"),
+        ("y = é + n * rows[None, :, None]", "y = é + (n // 8 * 8) * rows[None, :, None]"),
         ("mask = i < n", "mask = i < n // 8 * 8"),
         ("mask = (i < n) & (j[:, None] < n)", "mask = (i < n // 8 * 8) & (j[:, None] < n // 8 * 8)"),
         ("mask = i < n - k", "mask = i < n // 8 * 8 - k"),
-        ("mask = i < k * n", "mask = i < tl.multiple_of(k * n, 8)"),
+        ("mask = i < k * n", "mask = i < k * (n // 8 * 8)"),
         ("mask = 0 <= i < n", "mask = 0 <= i < n // 8 * 8"),
         ("y = i // n + i % n", "y = i // (n // 8 * 8) + i % (n // 8 * 8)"),
         ("y = tl.multiple_of(pid * n, 8)", None),
@@ -157,7 +201,45 @@ def test_what_arguments_are_multiples_of(before, after):
 def test_a_product_of_several_lines_is_a_multiple():
     source = f"{HEAD}def kernel(x, n):\n    y = (pid  # é\n         * n)\n"
     found = EditableSource(source).with_multiples("kernel", {"n": 16})
-    assert [each.text for each in found] == ["    y = (tl.multiple_of(pid  # é", "         * n, 16))"]
+    assert [each.text for each in found] == ["         * (n // 16 * 16))"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left"),
+    [
+        ("kernel[8](x, n, N=64, num_warps=4)  # é", "kernel[8](x, n, N=32, num_warps=8)  # é", ""),
+        ("kernel[8](x, n, 64)", "kernel[8](x, n, 32, num_warps=8)", ""),
+        ("kernel[8](\n    x, n,\n    N=64,  # é\n)", "    N=32, num_warps=8,  # é", ""),
+        ("kernel[8](x, N=64, n=(3))", "kernel[8](x, N=32, n=(3), num_warps=8)", ""),
+        ("kernel[8](x, n, N=f(n))", "kernel[8](x, n, N=f(n), num_warps=8)", "N"),
+        ("kernel[8](x, n, N=64, **more)", "kernel[8](x, n, N=32, **more)", "num_warps"),
+        ("kernel[8](*both, N=64)", "kernel[8](*both, N=32)", "num_warps"),
+        ("kernel[8](x, n, N=64) or kernel[9](x, n, N=64)", None, "num_warps N"),
+        ("kernel.run(x, n, N=64)", None, "num_warps N"),
+        ("other[8](x, n, N=64)", None, "num_warps N"),
+    ],
+)
+def test_options_and_constants_of_a_launch(before, after, left):
+    head = f"{HEAD}@triton.jit\ndef kernel(x, n, N: tl.constexpr):\n    pass\nkernel[8](x, n, N=64)\n"
+    found, missing = EditableSource(f"{head}{before}\n").in_launch("kernel", 6, {"num_warps": 8, "N": 32})
+    assert ([each.text for each in found], missing) == ([after] if after else [], left.split())
+
+
+@pytest.mark.parametrize(
+    ("decorators", "line", "is_written"),
+    [
+        ("@triton.jit(do_not_specialize=['n'])\n", 5, True),
+        ("@jit\n", 5, True),
+        ("@triton.jit\n", 4, False),
+        ("@triton.jit\n", None, False),
+        ("@triton.autotune(configs, key=['n'])\n@triton.jit\n", 6, False),
+    ],
+)
+def test_a_launch_whose_options_another_place_decides(decorators, line, is_written):
+    source = f"{HEAD}{decorators}def kernel(x, n):\n    pass\nkernel[8](x, n)\n"
+    edits, missing = EditableSource(source).in_launch("kernel", line, {"num_warps": 8})
+    assert [each.text for each in edits] == ["kernel[8](x, n, num_warps=8)"] * is_written
+    assert missing == ["num_warps"] * (not is_written)
 
 
 def test_single_precision_in_place_of_double():
@@ -174,6 +256,8 @@ def test_single_precision_in_place_of_double():
         ("y = x + rows.to(tl.int64) * n  # é", "y = x + rows * n  # é"),
         ("é = (a + b).to(tl.int64)", "é = (a + b)"),
         ("y = r[:, None].to(tl.int64) + f(c).to( tl.int64 )", "y = r[:, None] + f(c)"),
+        ("y = tl.cast(row, tl.int64) * n + tl.cast(é + (b), tl.int64)", "y = row * n + (é + (b))"),
+        ("y = tl.cast(a, tl.int32)", None),
         ("y = a.to(tl.int32)", None),
         ("y = a.to(tl.int64, bitcast=True)", None),
         ("y = to(tl.int64)", None),
@@ -196,13 +280,16 @@ def test_an_operation_without_64_bits(before, after):
         ("tl.store(x, y, m)", "tl.store(x, y)"),
         ("tl.store(x, y)", None),
         ("y = tl.load(\n    x, mask=(m), other=0.0\n)", "    x"),
-        ("y = tl.load(x,\n    mask=(m)\n    ,)", "    "),
+        ("y = tl.load(x,\n    mask=(m)\n    ,)", None),
+        ("y = tl.load(x,\n    mask=(m), other=0.0)", "    )"),
+        ("y = tl.load(x,\n    mask=(m), other=0.0, eviction_policy='x')", "    eviction_policy='x')"),
+        ("tl.store(x, y,\n    mask=(m) & (\n    n))", None),
         ("y = tl.load(x,\n    mask=(m),\n)", "    "),
         ("y = tl.load(x, mask=(m\n))", None),
         ("y = table.load(x, mask=m)", None),
         ("y = tl.load(mask=m, pointer=x)", None),
         ("y = tl.load(x, m, 0.0, ())", None),
-        ("y = tl.load(x, mask=f('('))", "y = tl.load(x"),
+        ("y = tl.load(x, mask=f('('))", None),
     ],
 )
 def test_an_access_without_a_mask(before, after):
@@ -254,7 +341,7 @@ def test_a_source_without_the_language_is_left_alone(head):
     source = EditableSource(f"{head}for k in range(K):\n    row * n\n")
     line = head.count("\n") + 1
     assert source.with_stages(line, 3) is None
-    assert source.in_64_bits(line + 1, 5) is None
+    assert source.in_64_bits([(line + 1, 5)]) == []
     assert source.with_multiples("f", {"n": 8}) == source.in_fp32("f") == []
 
 

@@ -44,6 +44,45 @@ def test_a_proven_change_is_taken_and_printed_as_a_difference(improve, tmp_path)
     assert not file.exists()
 
 
+PRODUCT = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def product(x, out, K, BLOCK: tl.constexpr):
+    i, k = tl.arange(0, 64)[:, None], tl.arange(0, BLOCK)
+    total = tl.zeros((64, 64), tl.float32)
+    for start in range(0, K, BLOCK):
+        rows = tl.load(x + i * K + start + k[None, :])
+        total = tl.dot(rows, tl.trans(rows), total)
+    tl.store(out + i * 64 + tl.arange(0, 64)[None, :], total)
+
+x = torch.empty((64, 4096), device="cuda", dtype=torch.float16)
+few = 1
+product[(1,)](x, torch.empty((64, 64), device="cuda"), 4096, BLOCK=64, num_stages=1)
+"""
+
+
+def test_options_are_written_into_the_launch(improve, tmp_path):
+    file = tmp_path / "better.py"
+    status, printed, message = improve(PRODUCT, "--output", str(file))
+    assert (status, message) == (0, f"Wrote {file}\n")
+    changed = PRODUCT.replace("num_stages=1", "num_stages=2")
+    assert file.read_text() == changed
+    assert f"+{changed.splitlines()[-1]}\n" in printed
+
+
+def test_options_that_the_launch_cannot_have_are_said(improve, tmp_path):
+    file = tmp_path / "better.py"
+    status, printed, message = improve(
+        PRODUCT.replace("num_stages=1", "num_stages=few"), "--output", str(file)
+    )
+    assert (status, message) == (0, f"{file} is not written: its text stays the same.\n")
+    assert "Options of the launch: num_stages=2\n" in printed
+    assert printed.endswith("The source does not have num_stages=2: change the launch by hand.\n")
+    assert not file.exists()
+
+
 def test_the_result_is_printed_as_json(improve):
     status, printed, _ = improve(SUMS, "--json")
     found = json.loads(printed)

@@ -38,13 +38,14 @@ x = torch.empty(1 << 20, device="cuda")
 kernel[(512,)](x, x, 24, 40, BLOCK=1024)
 """
 PRODUCT = f"""{HEAD}@triton.jit
-def kernel(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
     rn = tl.program_id(1) * BN + tl.arange(0, BN)
     rk = tl.arange(0, BK)
     total = tl.zeros((BM, BN), tl.float32)
     for k in range(0, K, BK):
-        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :], mask=rk[None, :] < K - k, other=0.0)
+        mask = (rm[:, None] < M) & (rk[None, :] < K - k)
+        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :], mask=mask, other=0.0)
         y = tl.load(b + (k + rk)[:, None] * N + rn[None, :], mask=rk[:, None] < K - k, other=0.0)
         total = tl.dot(x, y, total)
     tl.store(c + rm[:, None] * N + rn[None, :], total)
@@ -52,7 +53,7 @@ def kernel(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
 a = torch.empty((1024, 1000), device="cuda", dtype=torch.float16)
 b = torch.empty((1000, 1000), device="cuda", dtype=torch.float16)
 c = torch.empty((1024, 1024), device="cuda")
-kernel[(16, 15)](a, b, c, 1000, 1000, BM=64, BN=64, BK=64)
+kernel[(16, 15)](a, b, c, 1000, 1000, 1000, BM=64, BN=64, BK=64)
 """
 OFFSETS = f"""{HEAD}@triton.jit
 def kernel(x, out, stride, BM: tl.constexpr, BLOCK: tl.constexpr):
@@ -63,6 +64,15 @@ def kernel(x, out, stride, BM: tl.constexpr, BLOCK: tl.constexpr):
 
 x = torch.empty((1 << 17, 1 << 15), device="cuda", dtype=torch.float16)
 kernel[(1 << 13,)](x, x, 1 << 15, BM=16, BLOCK=64)
+"""
+DIVISIONS = f"""{HEAD}@triton.jit
+def kernel(x, out, turns, n, BLOCK: tl.constexpr):
+    for turn in range(turns):
+        at = (turn * BLOCK + tl.arange(0, BLOCK)).to(tl.int64)
+        tl.store(out + at, tl.load(x + at // n))
+
+x = torch.empty(1 << 20, device="cuda")
+kernel[(1,)](x, x, 24, 40, BLOCK=1024)
 """
 #: A rule, a source, and the changes that remove its first finding. Other changes do not suffice.
 CASES = {
@@ -107,7 +117,16 @@ CASES = {
         "index_overflow",
         OFFSETS,
         [
-            "Line 9: `values = tl.load(x + rows[:, None].to(tl.int64) * stride + columns[None, :] * 2)`",
+            "Line 9: `values = tl.load(x + tl.cast(rows[:, None], tl.int64) * stride + "
+            "columns[None, :] * 2)`",
+        ],
+    ),
+    "a product that two lines have": (
+        "index_overflow",
+        OFFSETS.replace("rows[:, None] * BLOCK", "rows[:, None] * stride"),
+        [
+            "Lines 9 and 10: `values = tl.load(x + tl.cast(rows[:, None], tl.int64) * stride + "
+            "columns[None, :] * 2)`",
         ],
     ),
     "a loop": (
@@ -119,7 +138,7 @@ CASES = {
             "Line 6: `K` as `tl.constexpr`, which compiles the kernel for each value",
             "Lines 12 and 13: promise that `K` is a multiple of 8 in every launch",
             "Line 6: `N` and `K` as `tl.constexpr`, which compiles the kernel for each value",
-            "Lines 12, 13 and 15: promise that `N` is a multiple of 8 and `K` is a multiple of 8 "
+            "Lines 12, 13, 14 and 16: promise that `N` is a multiple of 8 and `K` is a multiple of 8 "
             "in every launch",
         ],
     ),
@@ -167,6 +186,15 @@ def test_a_load_without_a_mask_that_is_always_true_is_wide(query_service, compil
     partial = source.replace("1024, 1000,", "1024, 2047, 2,")
     for each in found(partial):
         assert not [change for change in each["changes"] if "no mask" in change["text"]]
+
+
+def test_a_change_compiles_where_an_argument_is_1(compiled, found):
+    """The compiler makes the argument a constant, which has no `to`."""
+    finding = next(each for each in found(DIVISIONS) if each["rule"] == "wide_divisions")
+    (change,) = finding["changes"]
+    changed = edited(DIVISIONS, [LineEdit(**each) for each in change["edits"]])
+    assert "tl.cast(n, tl.int32)" in changed
+    assert compiled(changed.replace("24, 40", "24, 1")).status == "complete"
 
 
 def test_no_promise_that_does_not_hold(found):

@@ -102,6 +102,7 @@ def line_changes(
     *,
     may_be_faster: bool = True,
     is_exact: bool = True,
+    is_correction: bool = False,
 ) -> tuple[Change, ...]:
     """Return the change of lines of the source, which `words` describe, otherwise the first new line.
 
@@ -112,7 +113,7 @@ def line_changes(
         return ()
     lines = listed_lines(each.line for each in found).capitalize()
     text = f"{lines}: {words or code(found[0].text.strip())}"
-    return (Change(text, edits=found, may_be_faster=may_be_faster, is_exact=is_exact),)
+    return (Change(text, {}, {}, found, may_be_faster, is_exact, is_correction),)
 
 
 def _block_sizes(case: Case) -> dict[str, tuple[int, BlockUse]]:

@@ -37,6 +37,7 @@ class Change(msgspec.Struct, frozen=True):
 
     `may_be_faster` is false if it makes no difference to the time of this launch. `is_exact` is false if it
     rounds the results otherwise: the interpreter does not round as the GPU does, and cannot compare them.
+    `is_correction`: the kernel is wrong without it, so that results and times are not compared.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Change(msgspec.Struct, frozen=True):
     edits: tuple[LineEdit, ...] = ()
     may_be_faster: bool = True
     is_exact: bool = True
+    is_correction: bool = False
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.analysis.mlir.index_ranges import overflows
+from explorer.analysis.mlir.index_ranges import Overflow, overflows
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import line_changes
 from explorer.queries.findings.finding import Finding, Value
@@ -17,13 +17,11 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each source line whose offset wraps."""
     if case.launch_values is None:
         return
-    seen = set()
+    found: dict[int, list[Overflow]] = {}
     for each in overflows(case.functions, *case.launch_values):
-        line = case.source_line(each.line)
-        if line in seen:
-            continue
-        seen.add(line)
-        edit = case.editable.in_64_bits(*case.position(each.line))
+        found.setdefault(case.source_line(each.line), []).append(each)
+    for line, (each, *others) in found.items():
+        edits = case.editable.in_64_bits(case.position(one.line) for one in (each, *others))
         yield Finding(
             rule="index_overflow",
             severity="warning",
@@ -34,9 +32,9 @@ def find(case: Case) -> Iterator[Finding]:
                 Value("largest value of the type", (1 << (each.bits - 1)) - 1, "", "observed"),
             ),
             cause=f"The product or sum is computed in {each.bits} bits before it is added to the pointer.",
-            advice="Convert an operand with `.to(tl.int64)` before the multiplication.",
+            advice="Convert an operand with `tl.cast(…, tl.int64)` before the multiplication.",
             source_line=line,
             ttgir_line=each.line,
             lines=case.machine_lines([line]),
-            changes=line_changes([edit]),
+            changes=line_changes(edits, is_correction=True),
         )

@@ -42,7 +42,7 @@ def known_multiples(case: Case, accesses: Sequence[AccessRow]) -> Iterator[Chang
         # The largest power of two that divides the value.
         if (multiple := min(needed, each.value & -each.value)) > 1
     }
-    used = arguments_behind(case.functions, {each.line for each in accesses}) if possible else set()
+    used = arguments_behind(case.functions, {each.line: each.dimension for each in accesses})
     multiples = {name: multiple for name, multiple in possible.items() if name in used}
     kernel = case.record.kernel or ""
     alone = [{name: multiple} for name, multiple in multiples.items()]

@@ -65,7 +65,7 @@ def _finding(
         cause=_cause(case, divisions),
         advice=("At the sizes of this launch, the numbers fit into 32 bits. " if is_narrow else "")
         + "If they fit in every launch, divide in 32 bits, and convert the result: "
-        "`(a.to(tl.int32) // b.to(tl.int32)).to(tl.int64)`.",
+        "`(tl.cast(a, tl.int32) // tl.cast(b, tl.int32)).to(tl.int64)`.",
         source_line=line,
         ttgir_line=divisions[0].line,
         lines=lines,

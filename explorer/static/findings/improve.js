@@ -28,6 +28,8 @@ export async function improve(first, tell, signal) {
     ...{ first, last: first, trials: new Map(), tries: [], taken: [] },
     ...{ isOver: false, isStopped: false, problem: "" },
   };
+  // What it writes is right.
+  let original = first;
   let step = new AbortController();
   signal.addEventListener("abort", () => step.abort());
   tell(search);
@@ -46,11 +48,12 @@ export async function improve(first, tell, signal) {
         if (last === first) search.trials = trials;
         tell(search);
       };
-      await tryAll(last, proposals, look, step.signal, first);
+      await tryAll(last, proposals, look, step.signal, original);
       const { trial } = found;
       isAtWork = trial !== null;
       if (trial?.cell?.id)
         search = { ...search, last: await api.compilation(trial.cell.id), taken: [...taken, trial] };
+      if (trial?.change.is_correction) original = search.last;
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -71,7 +71,13 @@ export async function measure({ id, target }, run) {
  * @param {string} id @param {import("./trials.js").Change} change @param {Timing | undefined} before
  * @param {Runner} run @returns {Promise<Results | null>}
  */
-export async function compared(id, { constants, edits, is_exact: isExact }, before, run) {
+export async function compared(
+  id,
+  { constants, edits, is_exact: isExact, is_correction: isCorrection },
+  before,
+  run,
+) {
+  if (isCorrection) return { isOther: false, words: "results not compared: the kernel before is wrong" };
   // Options leave the results as they are.
   const mayWriteOther = edits.length > 0 || Object.keys(constants).length > 0;
   if (!before && !mayWriteOther) return { isOther: false, words: NOT_MEASURED };

@@ -47,4 +47,39 @@ TEXT = """module {
 )
 def test_the_arguments_of_an_operation(operation, names):
     line = next(number for number, text in enumerate(TEXT.split("\n"), 1) if operation in text)
-    assert arguments_behind(read_functions(TEXT), [line]) == set(names)
+    assert arguments_behind(read_functions(TEXT), {line: None}) == set(names)
+
+
+TILE = """module {
+  tt.func public @kernel(%x: !tt.ptr<f32>, %m: i32, %n: i32, %k: i32, %o: i32, %v: f32) {
+    %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32, #ttg.slice<{dim = 1, parent = #b}>>
+    %rows = tt.expand_dims %r {axis = 1 : i32} : tensor<8xi32, #s> -> tensor<8x1xi32, #b>
+    %strides = tt.splat %o : i32 -> tensor<8x1xi32, #b>
+    %starts = arith.muli %rows, %strides : tensor<8x1xi32, #b>
+    %all = tt.broadcast %starts : tensor<8x1xi32, #b> -> tensor<8x8xi32, #b>
+    %base = tt.splat %x : !tt.ptr<f32> -> tensor<8x8x!tt.ptr<f32>, #b>
+    %at = tt.addptr %base, %all : tensor<8x8x!tt.ptr<f32>, #b>, tensor<8x8xi32, #b>
+    %end = tt.splat %m : i32 -> tensor<8x1xi32, #b>
+    %below = arith.cmpi slt, %rows, %end : tensor<8x1xi32, #b>
+    %row_mask = tt.broadcast %below : tensor<8x1xi1, #b> -> tensor<8x8xi1, #b>
+    %last = tt.splat %n : i32 -> tensor<1x8xi32, #b>
+    %left = arith.cmpi slt, %columns, %last : tensor<1x8xi32, #b>
+    %column_mask = tt.broadcast %left : tensor<1x8xi1, #b> -> tensor<8x8xi1, #b>
+    %is_on = arith.cmpi slt, %pid, %k : i32
+    %on_mask = tt.splat %is_on : i1 -> tensor<8x8xi1, #b>
+    %two = arith.andi %row_mask, %column_mask : tensor<8x8xi1, #b>
+    %mask = arith.andi %two, %on_mask : tensor<8x8xi1, #b>
+    %others = tt.splat %v : f32 -> tensor<8x8xf32, #b>
+    %loaded = tt.load %at, %mask, %others : tensor<8x8x!tt.ptr<f32>, #b>
+    tt.store %at, %others, %mask : tensor<8x8x!tt.ptr<f32>, #b>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("dimension", "names"), [(1, "xon"), (0, "xom"), (None, "xomn")])
+@pytest.mark.parametrize("operation", ["%loaded =", "tt.store"])
+def test_a_part_of_a_mask_that_is_equal_does_not_limit_an_access(operation, dimension, names):
+    line = next(number for number, text in enumerate(TILE.split("\n"), 1) if operation in text)
+    assert arguments_behind(read_functions(TILE), {line: dimension}) == set(names)

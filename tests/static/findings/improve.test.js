@@ -124,6 +124,19 @@ test("a search leaves out a change that rounds the results otherwise", async () 
   assert.equal((await found()).last.id, "k-warps");
 });
 
+test("a search takes a correction, and compares further changes with it", async () => {
+  const started = serve({ correction: "warps", wrong: ["k-warps"] });
+  const { tries } = await found();
+  assert.deepEqual(
+    tries.map(({ words, isTaken }) => [words, isTaken]),
+    [
+      ["proven in the compiler, results not compared: the kernel before is wrong", true],
+      ["proven in the compiler, same results, not measured", true],
+    ],
+  );
+  assert.ok(started.includes("k-warps-loop:interpreter as k-warps"));
+});
+
 test("a search that is stopped says so", async () => {
   serve({});
   const { taken, isOver, isStopped } = await found(AbortSignal.abort());

@@ -25,6 +25,7 @@ export const documentOf = (id) => ({
  * @param {string[]} [facts.tried] kernels whose trials are stored
  * @param {string} [facts.equal] a change that makes no difference to the time
  * @param {string} [facts.rounded] a change that rounds the results otherwise
+ * @param {string} [facts.correction] a change without which the kernel is wrong
  * @param {string} [facts.fails] the address of requests that fail
  * @param {string} [facts.runStatus]
  */
@@ -34,6 +35,7 @@ export function serve({
   tried = [],
   equal = "",
   rounded = "",
+  correction = "",
   fails = "",
   runStatus = "complete",
 }) {
@@ -60,7 +62,7 @@ export function serve({
     const [kind, id = "", part, other] = path.split("/");
     if (kind === "runs" && body) {
       const run = `${body.compilation}:${body.run.device}`;
-      started.push(run);
+      started.push(body.original === "k" ? run : `${run} as ${body.original}`);
       runs.set(run, { compilation: body.compilation, ...body.run });
       return { id: run };
     }
@@ -90,7 +92,12 @@ export function serve({
       return {
         findings: namesOf(id).map((name) => ({
           rule: name,
-          changes: [{ ...CHANGES[name], may_be_faster: name !== equal, is_exact: name !== rounded }],
+          changes: [
+            {
+              ...{ ...CHANGES[name], may_be_faster: name !== equal, is_exact: name !== rounded },
+              is_correction: name === correction,
+            },
+          ],
         })),
       };
     if (part === "compare") {

@@ -14,7 +14,14 @@ const finding = (rule, more = {}) => ({
   ...{ source_line: 3, ttgir_line: 0, lines: [], cost: null, tour: "", terms: [], changes: [] },
   ...more,
 });
-const NONE = { options: {}, constants: {}, edits: [], may_be_faster: true, is_exact: true };
+const NONE = {
+  options: {},
+  constants: {},
+  edits: [],
+  may_be_faster: true,
+  is_exact: true,
+  is_correction: false,
+};
 const WARPS = { ...NONE, text: "8 warps", options: { num_warps: 8 } };
 const BLOCK = { ...NONE, text: "BM = 64", constants: { BM: 64 } };
 const LOOP = { ...NONE, text: "Line 2", edits: [{ line: 2, text: "b" }] };
