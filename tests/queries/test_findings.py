@@ -244,5 +244,30 @@ def test_a_loop_that_waits_names_its_loads(find):
         assert loop["text"] == f"The loop waits for its own loads: it does not start {loads} a turn ahead."
 
 
+def test_a_loop_waits_if_the_smaller_part_of_its_bytes_starts_ahead(query_service, compiled):
+    source = changed(
+        ROWS,
+        {
+            "rows[(4096,)](x, x, 4096,": "rows[(64,)](x.half(), x, 4095,",
+            "        total += ": "        total += tl.sum(tl.load(out + start + tl.arange(0, 128)))\n        total += ",
+        },
+    )
+    ahead = changed(source, {"columns, BLOCK)": "columns, BLOCK, num_stages=3)"})
+    records = compiled(source), compiled(ahead)
+    before, after = (json.loads(query_service.answer(findings.QUERY, (each,), {})) for each in records)
+    (loop,) = (each for each in after["findings"] if each["rule"] == "pipelining")
+    assert loop["text"] == (
+        "The loop waits for 1 of its 2 loads: for 2,048 of the 2,560 bytes that a turn loads."
+    )
+    verdicts = json.loads(query_service.answer(finding_changes.QUERY, records, {}))["verdicts"]
+    rules = [each["rule"] for each in before["findings"]]
+    assert verdicts[rules.index("pipelining")]["text"] == (
+        "the finding stays: the loop waits for 2,048 of 2,560 bytes"
+    )
+    mostly = changed(ahead, {"tl.arange(0, 128)": "tl.arange(0, 1024)"})
+    found = json.loads(query_service.answer(findings.QUERY, (compiled(mostly),), {}))["findings"]
+    assert "pipelining" not in {each["rule"] for each in found}
+
+
 def test_a_loop_that_many_warps_hide_is_no_finding(find):
     assert "pipelining" not in {each["rule"] for each in find(ROWS)["findings"]}

@@ -119,7 +119,7 @@ def _different(found: Iterable[Finding]) -> Iterator[Finding]:
 QUERY = Query(
     name="findings",
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
-    version=4,
+    version=5,
     document=FindingsDocument,
     find=find,
 )
