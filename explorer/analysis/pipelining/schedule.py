@@ -147,7 +147,7 @@ def _waiting(body: list[Operation]) -> list[Operation]:
 
 def _loaded_bytes(load: Operation) -> int:
     """Return the bytes of the value of a load."""
-    sizes, element = ([("", "")] + _LOADED.findall(load.text))[-1]
+    sizes, element = [("", ""), *_LOADED.findall(load.text)][-1]
     return math.prod(int(size) for size in sizes.split("x") if size) * bytes_of_element(element)
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
 import msgspec
 
+from explorer.analysis.assembly.instruction_mix import purpose_of
 from explorer.analysis.block_sizes import BlockUse, block_uses
 from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.analysis.mlir.full_masks import full_masks
-from explorer.analysis.mlir.operations import Function, read_functions
+from explorer.analysis.mlir.operations import Function, read_functions, shown_name
+from explorer.analysis.mlir.variables import variables
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
 from explorer.model import Diagnostic, Resources
@@ -103,6 +106,27 @@ class Case:
     def functions(self) -> list[Function]:
         """The functions of TTGIR."""
         return read_functions(self.ttgir)
+
+    @cached_property
+    def variables(self) -> dict[str, str]:
+        """The variables of the source that values of TTGIR are, by the names of the values."""
+        sources = dict(enumerate(self.ttgir_sources, 1))
+        return {
+            shown_name(value): name
+            for function in self.functions
+            for value, name in variables(function, sources).items()
+        }
+
+    @cached_property
+    def spill_lines(self) -> Counter[int]:
+        """The number of instructions of each source line that move spilled values."""
+        stage = self.result.stages.get(self.machine_code)
+        if stage is None:
+            return Counter()
+        lines = zip(self.machine_text, source_lines(self.record, stage), strict=False)
+        return Counter(
+            line for text, line in lines if line and purpose_of(text, stage.language).space == "local"
+        )
 
     @cached_property
     def full_masks(self) -> set[int]:
