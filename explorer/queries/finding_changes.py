@@ -50,11 +50,12 @@ class FindingChanges(msgspec.Struct, frozen=True):
     """The findings of the first compilation that the second does not have, and the reverse.
 
     A finding is the same if it has the same rule and severity, and the same text of its source line,
-    otherwise the same number of the line, the same loop or binary if the rule is about these, or any line if it
-    does not cost less. A low occupancy has not vanished unless the occupancy is higher. `worse` are the rules
-    of findings that both have and that cost more in the second. `fixed` are the changed sizes of blocks that the grid does not follow, so that the second
-    compilation does other work. `is_worse`: the work is another, or a warning has appeared or costs more.
-    A warning does not count if it costs less than a warning that vanished, or was hidden by it.
+    otherwise the same number of the line, the same loop or binary if the rule is about these, or any line if
+    it does not cost less. A low occupancy has not vanished unless the occupancy is higher. `worse` are the
+    rules of findings that both have and that cost more in the second. `fixed` are the changed sizes of blocks
+    that the grid does not follow, so that the second compilation does other work. `is_worse`: the work is
+    another, or a warning has appeared or costs more. A warning does not count if it costs less than a warning
+    that vanished, or was hidden by it: the verdicts of removed findings say which hidden warning is left.
     `verdicts` are about the findings of the first compilation, in their order.
     """
 

@@ -37,8 +37,9 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     attribute of the loop. `iterations` is null unless its bounds are constants. At most 500 of
     `total_operations` are listed; `unscheduled` operations of its body have no schedule. `loads` counts the
     loads of its body, which could start ahead if it `is_innermost`; `chained_loads` of them could not, since
-    they need a value that the turn before loads. A turn that executes `waiting_loads` uses their values, which are
-    `waiting_bytes` of the `loaded_bytes` of the loads. `has_matrix_product` says whether a `tl.dot` uses them.
+    they need a value that the turn before loads. A turn that executes `waiting_loads` uses their values,
+    which are `waiting_bytes` of the `loaded_bytes` of the loads. `has_matrix_product` says whether a `tl.dot`
+    uses them.
     """
 
     line: int

@@ -2,19 +2,22 @@
 
 In: a function. Out: the name of the variable by the name of the value, for the values that are variables.
 
-The compiler names each value that a statement computes after the variable that the statement assigns. The variable
-is the last of these values; another value has its name only if it has the same type. What a loop carries, or a
-condition chooses, is the variable of what the loop yields or the condition chooses from.
+The compiler names each value that a statement computes after the variable that the statement assigns. The
+variable is the last of these values; another value has its name only if it has the same type. What a loop
+carries, or a condition chooses, is the variable of what the loop yields or the condition chooses from.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 
 from explorer.analysis.mlir.operations import Function, Operation
 from explorer.analysis.mlir.texts import variable_of
 
+#: No name is looked for behind more values.
+_MOST_ORIGINS = 50
 _TYPE = re.compile(r"tensor<([\dx]*)([^,>]+)")
 
 
@@ -36,11 +39,12 @@ def variables(function: Function, source_lines: Mapping[int, int]) -> dict[str, 
 
     def found(value: str) -> str:
         seen, left = {value}, [value]
-        for one in left:
+        for one in islice(left, _MOST_ORIGINS):
             if name := own(one):
                 return name
-            left += (each for each in origins.get(one, ()) if each not in seen)
-            seen.update(left)
+            more = [each for each in origins.get(one, ()) if each not in seen]
+            left += more
+            seen.update(more)
         return ""
 
     return {value: name for value in (*made, *origins) if (name := found(value))}
@@ -50,7 +54,7 @@ def _origins(function: Function) -> dict[str, list[str]]:
     """For each value that a loop carries, or that is chosen, the values that it can be."""
     origins: dict[str, list[str]] = {}
     for each in function.operations:
-        if each.name == "arith.select":
+        if each.name == "arith.select" and each.results:
             origins[each.results[0]] = list(each.operands[1:])
         if each.name not in ("scf.for", "scf.if"):
             continue

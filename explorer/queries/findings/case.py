@@ -14,6 +14,7 @@ from explorer.analysis.assembly.instruction_mix import purpose_of
 from explorer.analysis.block_sizes import BlockUse, block_uses
 from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.analysis.mlir.full_masks import full_masks
+from explorer.analysis.mlir.index_ranges import Turns, loop_turns
 from explorer.analysis.mlir.operations import Function, read_functions, shown_name
 from explorer.analysis.mlir.variables import variables
 from explorer.analysis.source_edits import EditableSource
@@ -178,6 +179,27 @@ class Case:
             if each.name in _LOOPS
         )
         return [one for one in found if not any(one[0] < line and last < one[1] for line, last in found)]
+
+    @cached_property
+    def turns(self) -> list[Turns]:
+        """The turns of the loops of TTGIR whose bounds are known at the sizes of the launch."""
+        if self.launch_values is None:
+            return []
+        return [each for function in self.functions for each in loop_turns(function, *self.launch_values)]
+
+    def turns_of(self, line: int) -> int:
+        """Return how often a program executes a line of TTGIR. A loop with unknown bounds counts once."""
+        return math.prod(each.turns for each in self.turns if each.line < line < each.end_line)
+
+    @cached_property
+    def moved_bytes(self) -> dict[int, int]:
+        """The bytes that a program moves by each access to global memory, by the line of TTGIR."""
+        return {
+            each.line: self.turns_of(each.line)
+            * bytes_of_element(each.element)
+            * (1 if each.layout is None else math.prod(self.layouts.layouts[each.layout].shape))
+            for each in self.layouts.accesses
+        }
 
     def in_loop(self, line: int) -> bool:
         """Return whether a line of TTGIR is in an innermost loop."""
