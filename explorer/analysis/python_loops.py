@@ -64,6 +64,16 @@ class PythonSource:
                 call = self._text(node.iter.func)
                 yield CopiedLoop(node.lineno, node.end_lineno or node.lineno, call, copies)
 
+    def loop_at(self, line: int) -> int:
+        """Return the number of the innermost loop that contains a line, by order from 1; 0: none."""
+        loops = sorted(
+            (node.lineno, node.end_lineno or node.lineno)
+            for node in self._nodes
+            if isinstance(node, ast.For | ast.While)
+        )
+        holders = (number for number, (first, last) in enumerate(loops, 1) if first <= line <= last)
+        return max(holders, default=0)
+
     def expression_at(self, line: int, column: int, *, is_call: bool) -> str:
         """Return the expression that begins at a position (from 1); "" if there is none.
 

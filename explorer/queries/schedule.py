@@ -37,7 +37,9 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     attribute of the loop. `iterations` is null unless its bounds are constants. At most 500 of
     `total_operations` are listed; `unscheduled` operations of its body have no schedule. `loads` counts the
     loads of its body, which could start ahead if it `is_innermost`; `chained_loads` of them could not, since
-    they need a value that the turn before loads. `has_matrix_product` says whether a `tl.dot` uses them.
+    they need a value that the turn before loads. A turn that executes `waiting_loads` uses their values,
+    which are `waiting_bytes` of the `loaded_bytes` of the loads. `has_matrix_product` says whether a `tl.dot`
+    uses them.
     """
 
     line: int
@@ -53,6 +55,9 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
     reason: str
     loads: int
     chained_loads: int
+    waiting_loads: int
+    waiting_bytes: int
+    loaded_bytes: int
     is_innermost: bool
     has_matrix_product: bool
 
@@ -154,6 +159,9 @@ def _document(loop: Loop, lines: Sequence[str], num_stages: int | None) -> Sched
         reason="" if loop.last_stage else _reason(loop, num_stages),
         loads=loop.loads,
         chained_loads=loop.chained_loads,
+        waiting_loads=loop.waiting_loads,
+        waiting_bytes=loop.waiting_bytes,
+        loaded_bytes=loop.loaded_bytes,
         is_innermost=not loop.has_inner_loop,
         has_matrix_product=loop.has_matrix_product,
     )
@@ -263,7 +271,7 @@ def _made(after: Iterable[tuple[int, str]], spans: Spans) -> list[MadeOperations
 QUERY = Query(
     name="schedule",
     summary="The schedule of pipelined loops: the stage of each operation, and why a loop has none.",
-    version=3,
+    version=4,
     document=ScheduleDocument,
     find=_find,
 )

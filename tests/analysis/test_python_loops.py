@@ -37,6 +37,11 @@ def test_loops_with_the_number_of_their_copies():
     }
 
 
+def test_the_innermost_loop_of_a_line():
+    source = PythonSource(SOURCE)
+    assert [source.loop_at(line) for line in (3, 5, 10, 11, 13, 15, 19)] == [0, 1, 0, 2, 3, 4, 6]
+
+
 @pytest.mark.parametrize(
     ("bounds", "copies"),
     [

@@ -7,9 +7,10 @@ from finding_sources import LARGE, PRODUCT, ROWS, changed
 
 from explorer.analysis.source_edits import edited
 from explorer.model import LineEdit
-from explorer.queries import finding_changes
-from explorer.queries.finding_changes import losses_of
-from explorer.queries.findings.finding import Cost, Finding
+from explorer.queries import finding_changes, findings
+from explorer.queries.finding_changes import left_over, losses_of
+from explorer.queries.findings.finding import Cost, Finding, Value
+from explorer.queries.findings.spills import SPILL_VALUES
 from explorer.queries.why_facts import percent
 
 
@@ -45,6 +46,63 @@ def test_a_warning_counts_unless_it_costs_less_than_the_removed_one_or_was_hidde
     vanished, appeared, worse, losses
 ):
     assert list(losses_of(vanished, appeared, worse)) == losses
+
+
+def test_a_hidden_warning_that_appears_is_said():
+    moved = [Value(name, 460, "B", "observed") for name in SPILL_VALUES]
+    spills = Finding("spills", "warning", "", evidence=tuple(moved))
+    cliff, divisions = warning("register_cliff", 0.5), warning("wide_divisions", 0.35)
+    assert list(left_over([cliff], [spills])) == ["spills of a thread still move 920 bytes"]
+    assert list(left_over([SPILLS], [divisions])) == ["`wide_divisions` is left, 35 % of the instructions"]
+    assert list(left_over([cliff], [warning("sectors", 0.3), warning("grid", 0.9, "note")])) == []
+
+
+def test_an_occupancy_is_removed_only_if_it_is_higher(query_service, compiled, find):
+    source = changed(PRODUCT, {"BM=64, BN=64": "BM=128, BN=128", "num_warps=4": "num_warps=4, num_stages=2"})
+    # As many blocks fit into shared memory as into the registers.
+    more_stages = {"options": {"num_stages": 3}}
+    # The GPU holds the whole grid at once.
+    small = changed(source, {"grid = lambda meta: (4096": "grid = lambda meta: (256"})
+    records = compiled(source), compiled(source, **more_stages), compiled(small)
+    texts = []
+    for after in records[1:]:
+        answer = json.loads(query_service.answer(finding_changes.QUERY, (records[0], after), {}))
+        rules = [each["rule"] for each in find(source)["findings"]]
+        verdict = answer["verdicts"][rules.index("occupancy_limit")]
+        assert (verdict["is_removed"], verdict["is_proven"]) == (False, False)
+        assert "occupancy_limit" not in {each["rule"] for each in answer["vanished"]}
+        texts.append(verdict["text"])
+    assert texts == ["the finding stays", "the occupancy is not higher: 13 %"]
+    found = find(source, **more_stages)["findings"]
+    (cause,) = (each["cause"] for each in found if each["rule"] == "occupancy_limit")
+    assert cause.startswith("Registers and shared memory limit it: ")
+
+
+def test_a_finding_about_a_loop_stays_if_most_instructions_come_from_another_line(query_service, compiled):
+    columns, wide = "(k + rk)[None, :]", "(k + rk)[:, None].to(tl.int64)"
+    source = changed(
+        PRODUCT,
+        {
+            "BM=64, BN=64": "BM=128, BN=128",
+            f"{columns})": f"{columns}, mask={columns} < K, other=0.0)",
+            "(k + rk)[:, None] * N + rn[None, :])": f"{wide} * N + rn[None, :], mask={wide} < K, other=0.0)",
+        },
+    )
+    lines = source.split("\n")
+    edits = [
+        LineEdit(12, lines[11].replace(f"{columns},", f"{columns}.to(tl.int64) * (K // 4096),")),
+        LineEdit(13, lines[12].replace(".to(tl.int64)", "")),
+    ]
+    records = compiled(source), compiled(edited(source, edits))
+    answer = json.loads(query_service.answer(finding_changes.QUERY, records, {}))
+    loops = [
+        each
+        for record in records
+        for each in json.loads(query_service.answer(findings.QUERY, (record,), {}))["findings"]
+        if each["rule"] == "loop_overhead"
+    ]
+    assert [each["source_line"] for each in loops] == [13, 12]
+    assert [each["rule"] for each in answer["vanished"] if each["severity"] == "warning"] == []
 
 
 def test_a_finding_of_a_changed_line_stays(query_service, compiled):

@@ -185,6 +185,45 @@ def test_warnings_come_first_and_the_most_costly_first(find):
     )
 
 
+def test_a_small_grid_is_a_warning_if_its_programs_take_longer_than_a_launch(find):
+    """Each program of ROWS moves 16 KiB in four turns."""
+    small = changed(ROWS, {"rows[(4096,)]": "rows[(16,)]"})
+    long = changed(small, {"rows[(16,)](x, x, 4096,": "rows[(16,)](x, x, 65536,"})
+    many = changed(long, {"rows[(16,)]": "rows[(100,)]"})
+    shared = changed(
+        long,
+        {
+            "    offsets =": "    for row in tl.range(tl.program_id(0), 64, 16):\n     offsets =",
+            "    total =": "     total =",
+            "    for start": "     for start",
+            "        total": "      total",
+            "tl.program_id(0) * columns": "row * columns",
+            "    tl.store(out + tl.program_id(0)": "     tl.store(out + row",
+        },
+    )
+    found = []
+    for source in (small, long, many, shared):
+        (grid,) = (each for each in find(source)["findings"] if each["rule"] == "grid")
+        found.append((grid["severity"], grid["advice"].partition(":")[0]))
+    split = "Split the reduction, or give each program less work, if the programs stay efficient."
+    taken = "The programs take turns in the loop of line 7"
+    assert found == [("note", split), ("warning", split), ("note", split), ("warning", taken)]
+
+
+def test_findings_about_few_of_the_bytes_of_a_program_come_last(find):
+    """The scales are a hundredth of the bytes of a turn, but of their sectors, an eighth is used."""
+    source = changed(
+        PRODUCT,
+        {
+            "acc = tl.dot(x, y, acc)": "acc += tl.dot(x, y) * tl.load(c + rm * K)[:, None]",
+            "num_warps=4": "num_warps=4, num_stages=1",
+        },
+    )
+    warnings = [each["rule"] for each in find(source)["findings"] if each["severity"] == "warning"]
+    assert {"sectors", "pipelining"} <= set(warnings)
+    assert warnings.index("pipelining") < warnings.index("sectors")
+
+
 def test_a_key_that_leaves_a_size_out_names_the_lines_that_the_size_bounds(find):
     (finding,) = (each for each in find(TUNED)["findings"] if each["rule"] == "autotune_keys")
     assert finding["text"] == (
@@ -259,6 +298,32 @@ def test_a_loop_that_waits_names_its_loads(find):
             each for each in find(changed(source, changes))["findings"] if each["rule"] == "pipelining"
         )
         assert loop["text"] == f"The loop waits for its own loads: it does not start {loads} a turn ahead."
+
+
+def test_a_loop_waits_if_the_smaller_part_of_its_bytes_starts_ahead(query_service, compiled):
+    source = changed(
+        ROWS,
+        {
+            "rows[(4096,)](x, x, 4096,": "rows[(64,)](x.half(), x, 4095,",
+            "        total": "        total += tl.sum(tl.load(out + start + tl.arange(0, 128)))\n"
+            "        total",
+        },
+    )
+    ahead = changed(source, {"columns, BLOCK)": "columns, BLOCK, num_stages=3)"})
+    records = compiled(source), compiled(ahead)
+    before, after = (json.loads(query_service.answer(findings.QUERY, (each,), {})) for each in records)
+    (loop,) = (each for each in after["findings"] if each["rule"] == "pipelining")
+    assert loop["text"] == (
+        "The loop waits for 1 of its 2 loads: for 2,048 of the 2,560 bytes that a turn loads."
+    )
+    verdicts = json.loads(query_service.answer(finding_changes.QUERY, records, {}))["verdicts"]
+    rules = [each["rule"] for each in before["findings"]]
+    assert verdicts[rules.index("pipelining")]["text"] == (
+        "the finding stays: the loop waits for 2,048 of 2,560 bytes"
+    )
+    mostly = changed(ahead, {"tl.arange(0, 128)": "tl.arange(0, 1024)"})
+    found = json.loads(query_service.answer(findings.QUERY, (compiled(mostly),), {}))["findings"]
+    assert "pipelining" not in {each["rule"] for each in found}
 
 
 def test_a_loop_that_many_warps_hide_is_no_finding(find):

@@ -114,3 +114,43 @@ def test_changes_of_the_launch_are_proposed_and_remove_the_finding(find):
     change = spills["changes"][-1]
     after = find(source, options=change["options"], constants=change["constants"])
     assert "spills" not in {each["rule"] for each in after["findings"]}
+
+
+def test_spills_name_the_variables_of_the_lines_that_spill(find):
+    """The offsets need as much as the values, but the assembler computes them again. The mask has no name."""
+    source = changed(
+        ADD,
+        {
+            "    total = tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask)\n": (
+                "    value = tl.load(x + offsets, mask=offsets < n, other=0).to(tl.float32)\n"
+                "    total = tl.sum(tl.exp(value - tl.max(value, 0)), 0)\n"
+            ),
+            "tl.store(out + offsets, total, mask=mask)": "tl.store(out + tl.program_id(0), total)",
+            "BLOCK=1024": "BLOCK=65536",
+            'device="cuda")': 'device="cuda", dtype=torch.bfloat16)',
+        },
+    )
+    (finding,) = (each for each in find(source)["findings"] if each["rule"] in ("spills", "register_cliff"))
+    assert finding["source_line"] == 10
+    assert finding["cause"].partition(": ")[2] == "`value` (65536 f32) needs 512."
+
+
+def test_spills_of_tensors_that_fit_alone_name_all_of_them(find):
+    source = changed(
+        PRODUCT,
+        {
+            "    acc = tl.zeros": "    total = tl.zeros((BM, BN), tl.float32)\n    acc = tl.zeros",
+            "acc = tl.dot(x, y, acc)\n": (
+                "acc = tl.dot(x, y, acc)\n"
+                "        if (k // BK) % 4 == 3:\n"
+                "            total += acc\n"
+                "            acc = tl.zeros((BM, BN), tl.float32)\n"
+            ),
+            "None, :], acc)": "None, :], total + acc)",
+            "(k + rk)[None, :])": "(k + rk)[None, :], mask=(k + rk)[None, :] < K, other=0.0)",
+            "BM=64, BN=64": "BM=128, BN=128",
+        },
+    )
+    (spills,) = (each for each in find(source)["findings"] if each["rule"] == "spills")
+    assert spills["text"].startswith("The tensors alive at once need ")
+    assert "`acc` (2 × 128×128 f32) needs 256 and `total` (128×128 f32) needs 128" in spills["cause"]

@@ -65,6 +65,32 @@ def value_ranges(function: Function, arguments: Mapping[str, int], grid: Sequenc
     return ranges
 
 
+@dataclass(frozen=True)
+class Turns:
+    """The turns of the loop from `line` to `end_line`: the most that a program makes.
+
+    `shares_programs` is the number of programs that take turns in the loop, each from its own number on;
+    0: they do not.
+    """
+
+    line: int
+    end_line: int
+    turns: int
+    shares_programs: int
+
+
+def loop_turns(function: Function, arguments: Mapping[str, int], grid: Sequence[int]) -> Iterator[Turns]:
+    """Yield the turns of each loop whose bounds are known."""
+    ranges = value_ranges(function, arguments, grid)
+    for each in function.operations:
+        if each.name == "scf.for":
+            low, high, step = (ranges.get(name) for name in each.operands[:3])
+            if low and high and step and step[0] > 0:
+                turns = max(0, -(-(high[1] - low[0]) // step[0]))
+                programs = step[0] if low == (0, step[1] - 1) and low[1] else 0
+                yield Turns(each.line, each.end_line, turns, programs)
+
+
 def _given(function: Function, arguments: Mapping[str, int]) -> dict[str, Range]:
     """Return the ranges of the arguments of the kernel, which is the public function."""
     if not function.operation.text.startswith("tt.func public "):

@@ -14,10 +14,12 @@ Source: Schedule.cpp (shrinkToFit, createFinalSchedule), PipelineExpander.cpp an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.analysis.mlir.operations import Function, Operation, read_functions
 
 _ATTRIBUTE = re.compile(r"\b(loop\.stage|loop\.cluster|tt\.self_latency|tt\.num_stages) = (\d{1,9})\b")
@@ -25,6 +27,8 @@ _BOUNDS = re.compile(r"= (%[\w$.-]+) to (%[\w$.-]+) step (%[\w$.-]+)")
 _INTEGER = re.compile(r" = arith\.constant (?:\{[^}]*\} )?(-?\d{1,18})(?: |$)")
 #: An attribute of a product whose result the text waits for already, as in a partition.
 _ASYNCHRONOUS = re.compile(r"\bis_async\b")
+#: The type of a load: the last one of its text.
+_LOADED = re.compile(r"(?::|->) (?:tensor<)?((?:\d+x)*)(?:!tt\.ptr<)?(\w+)")
 _LOADS = ("tt.load", "tt.descriptor_load")
 _MATRIX_PRODUCTS = (
     "tt.dot",
@@ -59,7 +63,8 @@ class Loop:
     `partition` is the region of `ttg.warp_specialize` that it is in; "": none. `operations` are those with a
     schedule, in the order of the text; `unscheduled` counts the others of the body. `num_stages` is the
     loop's own attribute, and `iterations` is known where the bounds are constants. `chained_loads` of the
-    `loads` need a value that an earlier turn loads.
+    `loads` need a value that an earlier turn loads. A turn that executes `waiting_loads` uses their values,
+    which are `waiting_bytes` of the `loaded_bytes`.
     """
 
     function: str
@@ -75,6 +80,9 @@ class Loop:
     has_matrix_product: bool
     loads: int
     chained_loads: int
+    waiting_loads: int
+    waiting_bytes: int
+    loaded_bytes: int
 
     @property
     def last_stage(self) -> int:
@@ -103,6 +111,8 @@ def _loop(function: Function, loop: Operation, constants: dict[str, int]) -> Loo
     scheduled = [(each, attributes) for each in body if "loop.stage" in (attributes := _attributes(each))]
     first = min((attributes["loop.stage"] for _, attributes in scheduled), default=0)
     inside = [each for each in loop.walk() if each is not loop]
+    loads = [each for each in inside if each.name in _LOADS]
+    waiting = _waiting(body)
     return Loop(
         function=function.name,
         line=loop.line,
@@ -115,9 +125,30 @@ def _loop(function: Function, loop: Operation, constants: dict[str, int]) -> Loo
         iterations=_iterations(loop, constants),
         has_inner_loop=any(each.name in ("scf.for", "scf.while") for each in inside),
         has_matrix_product=any(each.name in _MATRIX_PRODUCTS for each in inside),
-        loads=sum(each.name in _LOADS for each in inside),
+        loads=len(loads),
         chained_loads=_chained_loads(loop, inside),
+        waiting_loads=len(waiting),
+        waiting_bytes=sum(map(_loaded_bytes, waiting)),
+        loaded_bytes=sum(map(_loaded_bytes, loads)),
     )
+
+
+def _waiting(body: list[Operation]) -> list[Operation]:
+    """Return the loads whose values an operation of the same stage uses."""
+    stages = [(_attributes(each).get("loop.stage"), each) for each in body]
+    used = {(stage, name) for stage, each in stages for one in each.walk() for name in one.operands}
+    return [
+        one
+        for stage, each in stages
+        for one in each.walk()
+        if one.name in _LOADS and any((stage, name) in used for name in one.results)
+    ]
+
+
+def _loaded_bytes(load: Operation) -> int:
+    """Return the bytes of the value of a load."""
+    sizes, element = [("", ""), *_LOADED.findall(load.text)][-1]
+    return math.prod(int(size) for size in sizes.split("x") if size) * bytes_of_element(element)
 
 
 def _chained_loads(loop: Operation, inside: list[Operation]) -> int:

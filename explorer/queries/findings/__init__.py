@@ -48,10 +48,10 @@ RULES: tuple[ModuleType, ...] = (
     double_precision,
     atomic_loops,
     sectors,
+    pipelining,
     conversions,
     bank_conflicts,
     loop_overhead,
-    pipelining,
     narrow_accesses,
     wide_divisions,
     large_tensors,
@@ -62,6 +62,10 @@ RULES: tuple[ModuleType, ...] = (
     assertions,
     guessed_arguments,
 )
+
+#: The rules whose findings are about the bytes that an operation moves. Few of them cost little.
+_ABOUT_BYTES = ("sectors", "conversions", "narrow_accesses")
+_FEW = 0.05
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -102,8 +106,26 @@ def find(subject: Subject) -> FindingsDocument:
             reason = "The source is nested too deeply."
         findings += found
         checked.append(Checked(rule.__name__.rpartition(".")[2], rule.TITLE, len(found), reason))
-    findings.sort(key=lambda each: (each.severity != "warning", -(each.cost.share if each.cost else 0.0)))
+    findings.sort(key=lambda each: (each.severity != "warning", *_order(case, each)))
     return FindingsDocument(findings, checked)
+
+
+def _order(case: Case, finding: Finding) -> tuple[bool, float]:
+    """Return the order of a finding: whether it is about few of the bytes that a program moves, and its cost.
+
+    The cost of an access counts as far as its bytes are part of these bytes.
+    """
+    cost = finding.cost.share if finding.cost else 0.0
+    try:
+        total = sum(case.moved_bytes.values())
+        moved = case.moved_bytes.get(finding.ttgir_line)
+    except (NotChecked, ExplorerError, RecursionError):
+        return False, -cost
+    if finding.rule == "conversions":
+        moved = int(finding.evidence[0].value) * case.turns_of(finding.ttgir_line)
+    if finding.rule not in _ABOUT_BYTES or moved is None or not total:
+        return False, -cost
+    return moved < _FEW * total, -cost * min(1, moved / total)
 
 
 def _different(found: Iterable[Finding]) -> Iterator[Finding]:
@@ -119,7 +141,7 @@ def _different(found: Iterable[Finding]) -> Iterator[Finding]:
 QUERY = Query(
     name="findings",
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
-    version=5,
+    version=6,
     document=FindingsDocument,
     find=find,
 )

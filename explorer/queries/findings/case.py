@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
 import msgspec
 
+from explorer.analysis.assembly.instruction_mix import purpose_of
 from explorer.analysis.block_sizes import BlockUse, block_uses
 from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.analysis.mlir.full_masks import full_masks
-from explorer.analysis.mlir.operations import Function, read_functions
+from explorer.analysis.mlir.index_ranges import Turns, loop_turns
+from explorer.analysis.mlir.operations import Function, read_functions, shown_name
+from explorer.analysis.mlir.variables import variables
 from explorer.analysis.source_edits import EditableSource
 from explorer.errors import ExplorerError
 from explorer.model import Diagnostic, Resources
@@ -105,6 +109,27 @@ class Case:
         return read_functions(self.ttgir)
 
     @cached_property
+    def variables(self) -> dict[str, str]:
+        """The variables of the source that values of TTGIR are, by the names of the values."""
+        sources = dict(enumerate(self.ttgir_sources, 1))
+        return {
+            shown_name(value): name
+            for function in self.functions
+            for value, name in variables(function, sources).items()
+        }
+
+    @cached_property
+    def spill_lines(self) -> Counter[int]:
+        """The number of instructions of each source line that move spilled values."""
+        stage = self.result.stages.get(self.machine_code)
+        if stage is None:
+            return Counter()
+        lines = zip(self.machine_text, source_lines(self.record, stage), strict=False)
+        return Counter(
+            line for text, line in lines if line and purpose_of(text, stage.language).space == "local"
+        )
+
+    @cached_property
     def full_masks(self) -> set[int]:
         """The source lines of the accesses whose masks are true for all elements of the launch."""
         stage = self.result.stages.get("ttir")
@@ -154,6 +179,27 @@ class Case:
             if each.name in _LOOPS
         )
         return [one for one in found if not any(one[0] < line and last < one[1] for line, last in found)]
+
+    @cached_property
+    def turns(self) -> list[Turns]:
+        """The turns of the loops of TTGIR whose bounds are known at the sizes of the launch."""
+        if self.launch_values is None:
+            return []
+        return [each for function in self.functions for each in loop_turns(function, *self.launch_values)]
+
+    def turns_of(self, line: int) -> int:
+        """Return how often a program executes a line of TTGIR. A loop with unknown bounds counts once."""
+        return math.prod(each.turns for each in self.turns if each.line < line < each.end_line)
+
+    @cached_property
+    def moved_bytes(self) -> dict[int, int]:
+        """The bytes that a program moves by each access to global memory, by the line of TTGIR."""
+        return {
+            each.line: self.turns_of(each.line)
+            * bytes_of_element(each.element)
+            * (1 if each.layout is None else math.prod(self.layouts.layouts[each.layout].shape))
+            for each in self.layouts.accesses
+        }
 
     def in_loop(self, line: int) -> bool:
         """Return whether a line of TTGIR is in an innermost loop."""

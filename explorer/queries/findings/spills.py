@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.analysis.mlir.tensor_registers import LiveRange, pressure
-from explorer.analysis.mlir.texts import variable_of
 from explorer.queries.findings.case import Case, NotChecked
 from explorer.queries.findings.changes import more_warps, smaller_blocks
 from explorer.queries.findings.finding import Cost, Finding, Value
@@ -14,7 +13,11 @@ from explorer.queries.why_facts import code, counted, listed
 TITLE = "Spilled registers"
 #: Measured on an H200: to avoid fewer bytes per thread makes kernels slower as often as faster.
 _MANY_BYTES = 256
-_MOST_TENSORS = 3
+#: The tensors that are named need at least this share of the registers of all, unless there are too many.
+_NAMED = 0.75
+_MOST_TENSORS = 5
+#: A line counts if it has at least this share of the spill instructions of the line that has the most.
+_MANY_SPILLS = 1 / 3
 #: The names of the values that say what spills store and load.
 SPILL_VALUES = ("bytes stored by spills, per thread", "bytes loaded by spills, per thread")
 
@@ -47,21 +50,18 @@ def _stored_and_loaded(case: Case) -> tuple[int, int]:
 def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
     """Return a finding about spills, whose cause are the tensors that are alive at once.
 
-    The usual text names the largest tensor.
+    The usual text names the largest tensor if it does not fit, otherwise the registers of all. The line of
+    TTGIR where tensors need the most is one of the source lines with the spill instructions.
     """
     resources, (stored, loaded) = case.resources, _stored_and_loaded(case)
     registers, stack = resources.registers or 0, resources.stack_bytes
     line, most, alive = _largest(case)
-    names = [
-        f"{code(_variable(each))} ({' '.join(each.type.split()[:2])}) needs {each.registers:,}"
-        for each in alive[:_MOST_TENSORS]
-    ]
     limit = case.target.device.multiprocessor.registers_of_a_thread(resources.threads or 1)
-    source_line = case.source_line(alive[0].first) if alive else 0
+    source_line = case.source_line(line) or (case.source_line(alive[0].first) if alive else 0)
     return Finding(
         rule=rule,
         severity="warning",
-        text=text or _text(case, alive, registers),
+        text=text or _text(case, alive, most, registers),
         evidence=(
             Value(SPILL_VALUES[0], stored, "B", "observed"),
             Value(SPILL_VALUES[1], loaded, "B", "observed"),
@@ -71,7 +71,7 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
         ),
         cause=(
             f"The tensors alive at once need {counted(most, 'register')}, and a thread can have {limit}: "
-            f"{listed(names)}."
+            f"{listed(_names(case, alive, most))}."
             if most > registers
             else ""
         ),
@@ -91,19 +91,24 @@ def finding_of_spills(case: Case, rule: str, text: str = "") -> Finding:
     )
 
 
-def _text(case: Case, alive: list[LiveRange], registers: int) -> str:
+def _text(case: Case, alive: list[LiveRange], most: int, registers: int) -> str:
     if not alive:
         return f"{registers} registers are not enough for a thread: {spill_words(case)}."
-    needed = counted(alive[0].registers, "register")
-    return (
-        f"{code(_variable(alive[0]))} needs {needed} of a thread, which has {registers}; {spill_words(case)}."
+    largest = alive[0].registers > registers or most <= registers
+    name, needed = (
+        (f"{_name(case, alive[0])} needs", alive[0].registers)
+        if largest
+        else ("The tensors alive at once need", most)
     )
+    words = f"{name} {counted(needed, 'register')} of a thread, which has {registers}; {spill_words(case)}."
+    return words[0].upper() + words[1:]
 
 
 def _largest(case: Case) -> tuple[int, int, list[LiveRange]]:
     """Return the line of TTGIR where tensors need the most registers, the sum, and the tensors.
 
-    Addresses do not count: the assembler computes them again rather than keep them.
+    It is a line of a source line with many of the spill instructions, if tensors need more than a thread has
+    there. Addresses do not count: the assembler computes them again rather than keep them.
     """
     try:
         document = case.tensors
@@ -111,10 +116,17 @@ def _largest(case: Case) -> tuple[int, int, list[LiveRange]]:
         return 0, 0, []
     held = [each for each in document.tensors if "!tt.ptr" not in each.type]
     sums = pressure(held, len(document.pressure))
+    spills = case.spill_lines
+    with_spills = {line for line, count in spills.items() if count >= _MANY_SPILLS * max(spills.values())}
+    there = [
+        count * (source in with_spills) for count, source in zip(sums, document.source_lines, strict=False)
+    ]
+    if max(there, default=0) > (case.resources.registers or 0):
+        sums = there
     most = max(sums, default=0)
     line = sums.index(most) + 1 if sums else 0
     alive = [each for each in held if each.registers and each.first <= line < max(each.last, each.first + 1)]
-    return line, most, sorted(alive, key=lambda each: -each.registers)
+    return line, most, sorted(alive, key=lambda each: (-each.registers, each.name not in case.variables))
 
 
 def _sizes(alive: list[LiveRange]) -> set[int]:
@@ -123,6 +135,24 @@ def _sizes(alive: list[LiveRange]) -> set[int]:
     return {int(size) for shape in large for size in shape.split("×")}
 
 
-def _variable(each: LiveRange) -> str:
-    """Return the variable of the source that a value of TTGIR is named after, or the type of the value."""
-    return variable_of(each.name) or each.type
+def _names(case: Case, alive: list[LiveRange], most: int) -> Iterator[str]:
+    """Yield the largest tensors, each with its registers. Several values can belong to one variable."""
+    held: dict[tuple[str, str], list[int]] = {}
+    for each in alive:
+        held.setdefault((_name(case, each), " ".join(each.type.split()[:2])), []).append(each.registers)
+    left = most
+    for (name, type_), registers in sorted(held.items(), key=lambda each: -sum(each[1]))[:_MOST_TENSORS]:
+        if left <= (1 - _NAMED) * most:
+            return
+        times = f"{len(registers)} × " if len(registers) > 1 else ""
+        yield f"{name} ({times}{type_}) needs {sum(registers):,}"
+        left -= sum(registers)
+
+
+def _name(case: Case, each: LiveRange) -> str:
+    """Return the variable that a tensor is, otherwise what it is, and the line that computes it."""
+    if name := case.variables.get(each.name):
+        return code(name)
+    line = case.source_line(each.first)
+    what = "a mask" if each.element_bits == 1 else "a tensor"
+    return f"{what} of line {line}" if line else what
