@@ -134,9 +134,9 @@ CASES = {
         PRODUCT,
         [
             "Line 6: `N` as `tl.constexpr`, which compiles the kernel for each value",
-            "Lines 13 and 15: promise that `N` is a multiple of 8 in every launch",
+            "Lines 14 and 16: promise that `N` is a multiple of 8 in every launch",
             "Line 6: `K` as `tl.constexpr`, which compiles the kernel for each value",
-            "Lines 12 and 13: promise that `K` is a multiple of 8 in every launch",
+            "Lines 12, 13 and 14: promise that `K` is a multiple of 8 in every launch",
             "Line 6: `N` and `K` as `tl.constexpr`, which compiles the kernel for each value",
             "Lines 12, 13, 14 and 16: promise that `N` is a multiple of 8 and `K` is a multiple of 8 "
             "in every launch",
