@@ -10,7 +10,7 @@ import base64
 import binascii
 import re
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import msgspec
 
@@ -114,8 +114,7 @@ def decode_event(line: bytes | bytearray | memoryview) -> Event:
             raise ProtocolError(
                 f"{header.event} has characters beyond U+00FF in more than {MOST_WIDE_TEXT_BYTES:,} bytes"
             )
-        # msgspec does not set the fields that are missing in the line. A copy has all fields.
-        event: Event = replace(decoder.decode(line))
+        event: Event = decoder.decode(line)
     except RecursionError:
         raise ProtocolError(MAX_DEPTH_ERROR) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

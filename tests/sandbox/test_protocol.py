@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import msgspec
 import pytest
 
 from explorer.model import (
@@ -138,7 +139,7 @@ def test_as_many_events_as_the_limit_are_accepted():
 
 def test_what_was_left_out_of_a_line_is_there_afterwards():
     event = decode_event(b'{"event":"resources","registers":3}')
-    assert vars(event) == vars(Resources(registers=3))
+    assert msgspec.to_builtins(event) == msgspec.to_builtins(Resources(registers=3))
 
 
 @pytest.mark.parametrize(

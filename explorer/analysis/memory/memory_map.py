@@ -294,6 +294,7 @@ class _Mapper:
                         hazard.after_buffer,
                         hazard.first,
                         hazard.end,
+                        hazard.iterations > 0,
                         hazard.iterations,
                         hazard.overlaps,
                     )

@@ -69,8 +69,9 @@ class BufferMap:
 class HazardMap:
     """Two operations that the barrier separates, the buffers that they access, and the common bytes.
 
-    `iterations`: how many iterations of a loop the operation before the barrier is earlier. `overlaps` is
-    False if the compiler's analysis takes a buffer as a whole, and the operations use different slots of it.
+    `around_loop`: the operation before the barrier belongs to an earlier iteration, `iterations` earlier.
+    `overlaps` is False if the compiler's analysis takes a buffer as a whole, and the operations use different
+    slots of it.
     """
 
     kind: HazardKind
@@ -80,6 +81,7 @@ class HazardMap:
     after_buffer: int
     first_byte: int
     end_byte: int
+    around_loop: bool
     iterations: int
     overlaps: bool
 

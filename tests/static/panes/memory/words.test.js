@@ -40,6 +40,7 @@ test("a hazard names both accesses, their bytes and their buffers", () => {
     after_buffer: 1,
     first_byte: 0,
     end_byte: 1024,
+    around_loop: true,
     iterations: 1,
     overlaps: true,
   });
