@@ -187,6 +187,7 @@ def test_answers_stay_and_the_end_leads_to_the_next_tour(visitor: Visitor) -> No
         "**/tours/*/results?*", lambda route: route.fulfill(body=results, content_type="application/json")
     )
     page.reload()
+    card.get_by_role("button", name="Show me").click()
     save = card.get_by_role("button", name="Save this tour as a file")
     expect(save).to_have_attribute("title", "1 step without a result: open each first")
     card.get_by_role("button", name="Next tour: From Python to TTIR").click()

@@ -23,7 +23,7 @@ export function nextAttempt(run, known) {
 /** Serialize the request of a run without the attempt, with sorted keys. @param {Run} run */
 function settings(run) {
   const entries = /** @type {[string, unknown][]} */ (
-    Object.entries({ ...run, attempt: 0, measures: [...run.measures].sort() })
+    Object.entries({ original: null, ...run, attempt: 0, measures: [...run.measures].sort() })
   );
   return JSON.stringify(entries.sort(([one], [other]) => one.localeCompare(other)));
 }

@@ -23,4 +23,6 @@ test("a run that has ended since the list was made is run again", () => {
 test("only runs with equal requests count, in any order of the measures", () => {
   assert.equal(nextAttempt(RUN, [known(0, "complete", { seed: 1 })]), 0);
   assert.equal(nextAttempt(RUN, [known(0, "complete", { measures: ["counts", "check"] })]), 1);
+  assert.equal(nextAttempt(RUN, [known(0, "complete", { original: null })]), 1);
+  assert.equal(nextAttempt(RUN, [known(0, "complete", { original: { source: "" } })]), 0);
 });
