@@ -1,8 +1,8 @@
 """The barriers of a kernel, and the hazards that each of them prevents.
 
 In: a function with its buffers (`shared_memory`). Out: for each barrier the pairs of operations before and
-after it that would race without the barrier (`races`). Where there is none, the pairs are the compiler's: it
-keeps accesses to different slots apart, because it takes a buffer with its slots as a whole.
+after it that would race without the barrier (`races`). Where there is none, the pairs are the compiler's,
+which takes a buffer as a whole: it also puts a barrier between accesses to different slots.
 
 Where the text has no barriers yet, because Triton 3.6 for NVIDIA inserts them while it lowers to LLVM,
 `Barriers.model` says where they will be, by the same rules.
