@@ -6,8 +6,8 @@
     disassembler.
 
 The ratio of a script is (a) / (b), for all its launches together. A program with `torch.compile` is a script
-whose kernels are the launches of PyTorch's output code. The first such program of a server starts a sandbox, and
-is timed on its own.
+whose kernels are the launches of PyTorch's output code. The first such program of a server starts a sandbox,
+and is timed on its own.
 
 Afterwards, the memory of the server and its jails is measured after 20 and after 200 different scripts.
 
