@@ -10,6 +10,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from explorer.model import Scalar
 from explorer.model.python_source import parse
@@ -113,6 +114,11 @@ def called_name(node: ast.AST) -> str:
         case ast.Name():
             return function.id
     return ""
+
+
+def is_call(node: ast.AST, name: str) -> TypeGuard[ast.Call]:
+    """Return whether a node calls a function whose last name is `name`."""
+    return called_name(node) == name
 
 
 def _turns(call: ast.Call, constants: Mapping[str, Scalar]) -> int | None:
