@@ -1,6 +1,6 @@
 """Send requests that schemathesis makes of the OpenAPI document to a server, and compare the answers with it.
 
-TRITON_EXPLORER_FUZZ_EXAMPLES sets the number of requests for each endpoint.
+FUZZ_EXAMPLES sets the number of requests for each endpoint.
 """
 
 import os
@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("TRITON_EXPLORER_FUZZ_EXAMPLES", "1"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "1"))
 #: A request or an answer may take longer on a busy machine.
 ANSWER_SECONDS = 60
 CHECKS: list[Callable[..., bool | None]] = [
