@@ -30,10 +30,11 @@ def collect(output: Path) -> None:
     """Write the scripts, and for each launch the proven changes with the rules whose findings vanish."""
     install()
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(
-            data_dir=Path(folder), slots=2, wall_limit_seconds=300, packages_dir=PACKAGE_FOLDER
-        )
-        with closing(services_of(create_app(settings))) as services, ThreadPoolExecutor(2) as pool:
+        settings = Settings(data_dir=Path(folder), wall_limit_seconds=300, packages_dir=PACKAGE_FOLDER)
+        with (
+            closing(services_of(create_app(settings))) as services,
+            ThreadPoolExecutor(settings.slots) as pool,
+        ):
             rows = list(pool.map(lambda each: _script(services, *each), scripts()))
     output.write_text(json.dumps(rows, indent=1))
 
