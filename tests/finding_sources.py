@@ -109,3 +109,27 @@ FP32_PRODUCT = changed(
     PRODUCT, {**SMALL_TYPE, "tl.dot(x, y, acc)": 'tl.dot(x, y, acc, input_precision="ieee")'}
 )
 FP64_SUM = changed(ADD, {"total = ": "total = tl.full((BLOCK,), 1.0, tl.float64) * "})
+
+
+#: A product whose left operand stays in registers: a warp group holds all of a tile that is too large for it.
+TWO_LAYERS = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def layers(x, u, w, y, F, BM: tl.constexpr, BF: tl.constexpr, D: tl.constexpr):
+    rows, d = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, D)
+    first = tl.load(x + rows[:, None] * D + d[None, :])
+    acc = tl.zeros((BM, D), tl.float32)
+    for start in range(0, F, BF):
+        f = start + tl.arange(0, BF)
+        h = tl.maximum(tl.dot(first, tl.load(u + d[:, None] * F + f[None, :])), 0.0)
+        acc += tl.dot(h.to(tl.float16), tl.load(w + f[:, None] * D + d[None, :]))
+    tl.store(y + rows[:, None] * D + d[None, :], acc)
+
+x = torch.empty((32768, 128), device="cuda", dtype=torch.float16)
+u = torch.empty((128, 2048), device="cuda", dtype=torch.float16)
+y = torch.empty((32768, 128), device="cuda")
+grid = lambda meta: (32768 // meta["BM"],)
+layers[grid](x, u, u, y, 2048, BM=128, BF=128, D=128, num_warps=4, num_stages=2)
+"""

@@ -29,7 +29,7 @@ from explorer.tours import TOURS
 #: A rule, a source with its finding, and changes that follow its advice.
 CASES = [
     ("spills", changed(PRODUCT, LARGE), {"BM=256, BN=256": "BM=128, BN=128"}),
-    ("messages", changed(PRODUCT, LARGE), {"BM=256, BN=256": "BM=128, BN=128"}),
+    ("serialized_products", changed(PRODUCT, LARGE), {"BM=256, BN=256": "BM=128, BN=128"}),
     (
         "matrix_units",
         FP32_PRODUCT,
@@ -162,6 +162,14 @@ def test_conflicts_are_the_wavefronts_of_the_lanes(find, query_service, compiled
         assert taken == wavefronts[each["ttgir_line"]] > least > 1
         assert f"takes {taken} wavefronts in place of {least}," in each["text"]
         assert each["cost"]["share"] == 1 - least / taken
+
+
+def test_a_warning_that_no_rule_is_about_is_a_message(find):
+    files = {"helpers/__init__.py": 'raise ValueError("late")'}
+    (found,) = find(f"import helpers\n{ADD}", files=files)["findings"]
+    assert found["rule"] == "messages"
+    assert "late" in found["text"]
+    assert find(ADD)["findings"] == []
 
 
 def test_a_kernel_without_a_problem_has_none_and_names_what_was_checked(find):

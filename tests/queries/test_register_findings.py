@@ -1,9 +1,13 @@
 """Test the findings of registers and occupancy, and the launches that they propose."""
 
+import json
 import re
 
 import pytest
-from finding_sources import ADD, LARGE, PRODUCT, changed
+from finding_sources import ADD, LARGE, PRODUCT, TWO_LAYERS, changed
+from tritons import TRITONS
+
+from explorer.queries import finding_changes
 
 
 def test_a_low_occupancy_is_no_finding_if_the_gpu_holds_the_whole_grid_at_once(find):
@@ -33,7 +37,7 @@ def test_a_fallback_to_few_registers_takes_the_place_of_its_warning_and_of_its_s
     source = changed(ADD, {"BLOCK=1024": "BLOCK=32768"})
     found = {each["rule"]: each for each in find(source)["findings"]}
     cliff = found["register_cliff"]
-    assert not {"messages", "spills"} & set(found)
+    assert not {"serialized_products", "spills"} & set(found)
     assert re.fullmatch(
         r"ptxas has fallen back to \d+ of 255 possible registers of a thread; "
         r"spill instructions of a thread store [\d,]+ bytes and load [\d,]+.",
@@ -154,3 +158,16 @@ def test_spills_of_tensors_that_fit_alone_name_all_of_them(find):
     (spills,) = (each for each in find(source)["findings"] if each["rule"] == "spills")
     assert spills["text"].startswith("The tensors alive at once need ")
     assert "`acc` (2 × 128×128 f32) needs 256 and `total` (128×128 f32) needs 128" in spills["cause"]
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+def test_serialized_products_run_together_in_smaller_tiles(query_service, compiled, find, triton):
+    before = compiled(TWO_LAYERS, triton=triton)
+    found = find(TWO_LAYERS, triton=triton)["findings"]
+    index = [each["rule"] for each in found].index("serialized_products")
+    assert "a thread has too few registers" in found[index]["text"]
+    changes = {each["text"]: each for each in found[index]["changes"]}
+    assert "warps 4 → 8" in changes
+    after = compiled(TWO_LAYERS, triton=triton, constants=changes["BM 128 → 64"]["constants"])
+    answer = json.loads(query_service.answer(finding_changes.QUERY, (before, after), {}))
+    assert answer["verdicts"][index]["is_proven"]

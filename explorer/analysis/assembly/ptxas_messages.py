@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SERIALIZED = re.compile(r"wgmma\.mma_async instructions are serialized due to (.+?) in the function")
+_SERIALIZED = re.compile(r"wgmma\.mma_async instructions are serialized due to (.+?) (?:in|for) the function")
 
 
 def reason_of_serialization(message: str) -> str:

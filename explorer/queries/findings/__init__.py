@@ -31,6 +31,7 @@ from explorer.queries.findings import (
     pipelining,
     register_cliff,
     sectors,
+    serialized_products,
     spills,
     wide_divisions,
 )
@@ -43,6 +44,7 @@ RULES: tuple[ModuleType, ...] = (
     index_overflow,
     register_cliff,
     spills,
+    serialized_products,
     messages,
     matrix_units,
     double_precision,
@@ -141,7 +143,7 @@ def _different(found: Iterable[Finding]) -> Iterator[Finding]:
 QUERY = Query(
     name="findings",
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
-    version=6,
+    version=7,
     document=FindingsDocument,
     find=find,
 )

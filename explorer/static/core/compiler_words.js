@@ -21,7 +21,7 @@ const MESSAGES = [
     (name) => `The compiler finds no matrix instruction (${name}) that fits this product.`,
   ],
   [
-    /wgmma\.mma_async instructions are serialized due to (.+?) in the function/,
+    /wgmma\.mma_async instructions are serialized due to (.+?) (?:in|for) the function/,
     (reason) => `The matrix instructions wait for each other, because of this: ${reason}.`,
   ],
 ];

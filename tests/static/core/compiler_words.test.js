@@ -25,6 +25,10 @@ for (const [message, words] of /** @type {const} */ ([
     "ptxas C7511: Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma pipeline in the function 'product'",
     "The matrix instructions wait for each other, because of this: insufficient register resources for the wgmma pipeline.",
   ],
+  [
+    "ptxas C7512: Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the function 'product'",
+    "The matrix instructions wait for each other, because of this: insufficient register resources.",
+  ],
   ["The fake GPU computes nothing: checks are skipped (line 65).", ""],
 ])) {
   test(`${message.slice(0, 60)} …`, () =>
