@@ -267,7 +267,7 @@ class _Reader:
         if len(shapes) != 3:
             raise _Unknown(f"The matrix product in line {operation.line} of TTIR could not be read.")
         left, _, result = (math.prod(_shape(each[0])) for each in shapes)
-        depth = _shape(shapes[0][0])[-1]
+        depth = (_shape(shapes[0][0]) or [0])[-1]
         assert left
         self.operations[_dot_kind(shapes[0][1], operation.text, self._target)] += times * 2 * result * depth
 
@@ -275,9 +275,10 @@ class _Reader:
         """Count a reduction or scan: n elements along its axis are combined n - 1 times."""
         axis = _COMBINED_AXIS.search(operation.whole_text)
         tensor = _TENSOR.search(operation.whole_text.rpartition(" : ")[2])
-        if axis is None or tensor is None:
+        shape = _shape(tensor[1]) if tensor else []
+        along = shape[int(axis[1])] if axis and int(axis[1]) < len(shape) else 0
+        if tensor is None or not along:
             raise _Unknown(f"The reduction or scan in line {operation.line} of TTIR could not be read.")
-        along = _shape(tensor[1])[int(axis[1])]
         steps = _elements(tensor) // along * (along - 1)
         for inner in _in_order(operation):
             if _ELEMENTWISE.fullmatch(inner.name):
