@@ -266,9 +266,7 @@ class _Reader:
         shapes = _TENSOR.findall(operation.text.rpartition(" : ")[2])
         if len(shapes) != 3:
             raise _Unknown(f"The matrix product in line {operation.line} of TTIR could not be read.")
-        left, _, result = (math.prod(_shape(each[0])) for each in shapes)
-        depth = (_shape(shapes[0][0]) or [0])[-1]
-        assert left
+        result, depth = math.prod(_shape(shapes[2][0])), (_shape(shapes[0][0]) or [0])[-1]
         self.operations[_dot_kind(shapes[0][1], operation.text, self._target)] += times * 2 * result * depth
 
     def _combine(self, operation: Operation, times: int) -> None:

@@ -11,9 +11,7 @@ from explorer.queries.findings.finding import Finding, Value
 
 TITLE = "Matrix instructions that wait for each other"
 _REGISTERS = "insufficient register resources"
-_FEW_REGISTERS = (
-    "a thread has too few registers for the operands and results of instructions in flight"
-)
+_FEW_REGISTERS = "a thread has too few registers for the operands and results of instructions in flight"
 _ADVICE = "Use more warps or a smaller tile, so that a thread holds less of the operands and the results."
 
 
