@@ -122,7 +122,7 @@ class MatrixCompiler:
     def cancel(self, matrix_id: str) -> int:
         """Leave a matrix, and stop it if it has no other followers. Return the number of other followers.
 
-        A page that was closed does not say so: it has left after `FOLLOWING_SECONDS` without a request.
+        A page may be gone without a word: it has left after `FOLLOWING_SECONDS` without a request.
         Compilations with other followers continue, and results stay.
         """
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Literal
@@ -12,9 +12,9 @@ import msgspec
 from explorer.documents import ApiLinks, TargetDocument
 from explorer.documents.links import API
 from explorer.matrix.compiler import MatrixCompiler
-from explorer.matrix.matrix import Cell, Matrix
+from explorer.matrix.matrix import Cell, Configuration, Matrix
 from explorer.matrix.times import CellTime, cell_time
-from explorer.model import CANCELED, Inspection, Scalar
+from explorer.model import CANCELED, Inspection, LineEdit, Scalar
 from explorer.model.hardware import find_target
 from explorer.model.metrics import TABLE_METRICS, Better
 from explorer.profiles.read import Profiles
@@ -49,9 +49,9 @@ class ColumnDocument(msgspec.Struct, frozen=True):
 class ConfigurationDocument(msgspec.Struct, frozen=True):
     """A configuration of a matrix.
 
-    `settings` are its arguments and options. The settings of an autotune configuration are known when a cell
-    has been compiled. `title` has the settings that differ between configurations. At most 100 settings are
-    listed, with 1,000 characters each.
+    `settings` are its arguments and options, and the texts of changed lines by names such as "line 12". The
+    settings of an autotune configuration are known when a cell has been compiled. `title` has the settings
+    that differ between configurations. At most 100 settings are listed, with 1,000 characters each.
     """
 
     config: int | None
@@ -203,21 +203,39 @@ def _message(state: CellState, record: Record | None, refusal: str) -> str:
 
 def _configurations(matrix: Matrix, records: Iterable[Record]) -> list[ConfigurationDocument]:
     known = _autotuned(records)
-    all_settings = [
-        {**known.get(each.config, {}), **each.constants, **each.options} for each in matrix.configurations
+    all_settings: list[dict[str, Scalar]] = [
+        {
+            **known.get(each.config, {}),
+            **each.constants,
+            **each.options,
+            **{_line(edit): edit.text.strip() for edit in each.edits},
+        }
+        for each in matrix.configurations
     ]
     names = list(dict.fromkeys(name for each in all_settings for name in each))[:_MOST_SETTINGS]
     settings = [{name: _shown(each[name]) for name in names if name in each} for each in all_settings]
     varying = [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
     return [
-        ConfigurationDocument(configuration.config, each, _title(index, configuration.config, each, varying))
-        for index, (configuration, each) in enumerate(zip(matrix.configurations, settings, strict=True))
+        ConfigurationDocument(configuration.config, each, _title(configuration, each, varying))
+        for configuration, each in zip(matrix.configurations, settings, strict=True)
     ]
 
 
-def _title(index: int, config: int | None, settings: Mapping[str, Scalar], varying: Iterable[str]) -> str:
-    text = ", ".join(f"{name}={settings[name]}" for name in varying if name in settings)
-    return text or ("default" if config is None and not index else f"config {config}")
+def _title(configuration: Configuration, settings: Mapping[str, Scalar], varying: Sequence[str]) -> str:
+    """Return the settings that differ: "num_warps=8", "line 12: x = y", or "unchanged"."""
+    lines = set(map(_line, configuration.edits))
+    text = ", ".join(
+        f"{name}: {settings[name]}" if name in lines else f"{name}={settings[name]}"
+        for name in varying
+        if name in settings
+    )
+    if text or configuration.config is not None:
+        return text or f"config {configuration.config}"
+    return "unchanged" if varying else "default"
+
+
+def _line(edit: LineEdit) -> str:
+    return f"line {edit.line}"
 
 
 def _autotuned(records: Iterable[Record]) -> dict[int | None, dict[str, Scalar]]:

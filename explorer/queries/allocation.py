@@ -105,7 +105,7 @@ def _steps(record: Record, limit_bytes: int) -> tuple[OccupancyStep, ...]:
 QUERY = Query(
     name="allocation",
     summary="The buffers in shared memory: their addresses and lifetimes, and the barriers.",
-    version=6,
+    version=7,
     document=AllocationDocument,
     find=_find,
 )

@@ -15,6 +15,7 @@ import msgspec
 
 from explorer.analysis.assembly.operations import operation_kinds
 from explorer.analysis.diff.stable import without_unstable
+from explorer.analysis.occupancy.theoretical import occupancy_of
 from explorer.analysis.pass_matching import Effect, How, PassFacts, match_passes
 from explorer.documents import ResourcesDocument, TargetDocument
 from explorer.model import Argument, Edits, Request, Scalar
@@ -398,8 +399,9 @@ def _needs(record: Record) -> dict[str, Any]:
     if resources is None:
         return {}
     needs = msgspec.structs.asdict(ResourcesDocument.of(resources, record.request.target))
-    del needs["limited_by"]  # which has the value of `limiter`, and other resources that tie with it
-    return needs
+    needs["limiter"] = needs.pop("limited_by")  # all resources that prevent the next block
+    fitting = occupancy_of(resources, record.request.target)
+    return needs | {"resident_blocks": fitting.blocks_per_multiprocessor if fitting else None}
 
 
 def _verdict(name: str, before: Any, after: Any, *, is_comparable: bool) -> Verdict:
@@ -431,7 +433,7 @@ COMPARISON = Query(
     about="pair",
     path="",
     summary="Compare two compilations: requests, stages, compiler passes, resources.",
-    version=4,
+    version=5,
     document=ComparisonDocument,
     find=_find_comparison,
     saved=nothing_saved,

@@ -329,7 +329,7 @@ def _hazard(function: FunctionMap, hazard: HazardMap, at: Citations) -> WhyFact:
     names = _names(function, sorted({hazard.before_buffer, hazard.after_buffer}))
     span = f"bytes {hazard.first_byte:,} to {hazard.end_byte - 1:,} ({names})"
     before, after = at.words(hazard.before), at.words(hazard.after)
-    if hazard.overlaps:
+    if hazard.races:
         source, could = _ACCESSES, "read" if is_read else "overwrite"
         slot, it = ("a slot in ", "it") if _is_slotted(function, hazard) else ("", "them")
         iteration = _EARLIER.get(hazard.iterations, f" {hazard.iterations} iterations before")
@@ -339,10 +339,13 @@ def _hazard(function: FunctionMap, hazard: HazardMap, at: Citations) -> WhyFact:
         )
     else:
         source, does = _RULES, "reads" if is_read else "writes"
+        pair = f"{after} {does} them after {before} has {done} them"
         text = (
-            f"The compiler's barrier analysis takes {span} as a whole: {after} {does} them after {before} "
-            f"has {done} them. But the two use different slots, and so have no bytes in common: the barrier "
-            "is not needed for them."
+            f"By the rules of the compiler, it orders this pair: of {span}, {pair}. No access that conflicts "
+            "without the barrier was found."
+            if hazard.overlaps
+            else f"The compiler's barrier analysis takes {span} as a whole: {pair}. But the two use "
+            "different slots, and so have no bytes in common: the barrier is not needed for them."
         )
     return WhyFact(text, "modelled", source, at.links([hazard.before, hazard.after]))
 

@@ -33,7 +33,8 @@ blueprint = Blueprint("trials", __name__, url_prefix=f"{API}/compilations/<compi
 def submit(compilation_id: str) -> Response:
     """Compile each change that the findings of a compilation propose, as a matrix.
 
-    Its configurations are the different changes, in the order of the findings, as many as a matrix can have.
+    Its configurations are the unchanged kernel, and then the different changes, in the order of the findings,
+    as many as a matrix can have.
     """
     matrix = _trials(compilation_id)
     stored = store_collection("matrix", matrix.content(), matrix.request.private)
@@ -64,7 +65,7 @@ def submit_changed(compilation_id: str) -> Response:
 
 
 def _trials(compilation_id: str) -> Matrix:
-    """Return the matrix of the changes that the findings of a compilation propose.
+    """Return the matrix of a compilation and of the changes that its findings propose.
 
     Raises:
         NotAnswerable: the compilation is not complete.
@@ -77,8 +78,10 @@ def _trials(compilation_id: str) -> Matrix:
 
 
 def trial_configurations(found: Iterable[Finding]) -> tuple[Configuration, ...]:
-    """Return the different changes of findings, up to the limits of a matrix and of a configuration."""
-    different: dict[bytes, Configuration] = {}
+    """Return no change, and the different changes of findings, up to the limits of a matrix and of a
+    configuration.
+    """
+    different = {msgspec.json.encode(unchanged := Configuration()): unchanged}
     for change in (change for finding in found for change in finding.changes):
         try:
             each = msgspec.convert(change, Configuration, from_attributes=True)

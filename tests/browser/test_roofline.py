@@ -299,7 +299,7 @@ def test_what_is_loaded_and_shown_without_a_run(visitor: Visitor) -> None:
     pane = page.locator("pane-roofline")
     expect(pane).to_contain_text("This kernel has no runs and no profiles")
     expect(pane).to_contain_text("profiles recorded on an H200")
-    pane.get_by_role("button", name="Run it").click()
+    pane.get_by_role("button", name="Run the kernel").click()
     expect(page.locator("pane-run")).to_be_visible()
 
 

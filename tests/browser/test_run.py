@@ -98,7 +98,7 @@ def result(page: Page) -> Locator:
 
 def test_a_first_visit_leads_to_running_and_to_the_roofline(page: Page) -> None:
     status = page.get_by_role("contentinfo", name="Result")
-    status.get_by_role("button", name="Run it").click()
+    status.get_by_role("button", name="Run the kernel").click()
     page.locator("pane-run").get_by_role("button", name="Cancel").click()
     status.get_by_role("button", name="Roofline").click()
     expect(page.locator("pane-roofline")).to_be_visible()

@@ -270,6 +270,20 @@ def test_a_barrier_between_copies_to_different_slots_is_not_explained_by_a_race(
         assert not copies or said(document, "has the location of `ttg.async_wait`")
 
 
+def test_a_barrier_without_a_race_is_explained_by_the_pair_of_the_compiler(compile_source, triton, ask):
+    """An mbarrier says when a TMA copy is complete: without the barrier, nothing reads its bytes early."""
+    record = compile_source(find_example("matmul_descriptors").source, "cuda:90", triton)
+    documents = [ask(record, "ptx", number) for number in lines_with(record, "ptx", BARRIER)]
+    pairs = [fact for each in documents for fact in said(each, "the compiler, it orders this pair")]
+    assert any(
+        "`ttng.warp_group_dot`" in fact["text"] and "_tma_copy_global_to_local` in line" in fact["text"]
+        for fact in pairs
+    )
+    assert all("No access that conflicts without the barrier was found." in fact["text"] for fact in pairs)
+    races = [fact for each in documents for fact in said(each, "Without it")]
+    assert not [fact for fact in races if re.search(r"before `\w+\.async_tma_copy_global", fact["text"])]
+
+
 def test_a_barrier_says_one_maker(pipelined, ask):
     for number in lines_with(pipelined, "ptx", BARRIER):
         document = ask(pipelined, "ptx", number)

@@ -24,6 +24,10 @@ class MemoryStorage {
   }
 }
 
+const events = new EventTarget();
+for (const name of ["addEventListener", "removeEventListener", "dispatchEvent"])
+  Object.assign(globalThis, { [name]: Reflect.get(events, name).bind(events) });
+
 Object.assign(globalThis, {
   window: globalThis,
   document: { body: { dataset: { host: "site" } } },

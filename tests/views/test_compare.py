@@ -70,6 +70,15 @@ def test_resources_say_what_is_better(client, comparison):
     assert registers["verdict"] == expected
 
 
+def test_the_limit_of_the_occupancy_has_its_number_on_both_sides(client, comparison):
+    by_name = {row["name"]: row for row in comparison["resources"]}
+    for side in ("before", "after"):
+        index = client.get(f"/api/v1/compilations/{comparison[side]['id']}").get_json()
+        assert by_name["limiter"][side] == index["resources"]["limited_by"]
+        blocks = by_name["resident_blocks"][side]
+        assert blocks == index["resources"]["occupancy"] * 64 / index["resources"]["warps"]
+
+
 def test_passes_are_aligned_by_name(client, ticket, comparison):
     index = client.get(ticket["api"]).get_json()
     befores = [row["before"]["index"] for row in comparison["passes"] if row["before"]]

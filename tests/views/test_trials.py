@@ -25,8 +25,12 @@ def test_the_trials_of_a_compilation_are_found_without_starting_them(client, sum
     assert document["id"] == ticket["id"]
     findings = client.get(f"{sums['api']}/findings").get_json()["findings"]
     changes = [change for finding in findings for change in finding["changes"]]
-    assert len(document["cells"]) == len(changes) == ticket["cells"]
-    sources = [client.get(f"/api/v1/compilations/{each['id']}/source").text for each in document["cells"]]
+    unchanged, *cells = document["cells"]
+    assert (len(document["cells"]), unchanged["id"]) == (ticket["cells"], sums["id"])
+    titles = [each["title"] for each in document["configurations"]]
+    assert titles[0] == "unchanged"
+    assert titles[1:] == [f"line 8: {change['edits'][0]['text'].strip()}" for change in changes]
+    sources = [client.get(f"/api/v1/compilations/{each['id']}/source").text for each in cells]
     assert [source.splitlines()[7] for source in sources] == [
         change["edits"][0]["text"] for change in changes
     ]
@@ -61,6 +65,6 @@ def test_trials_stay_within_the_limits_of_a_stored_matrix():
     many_edits = Change("", edits=tuple(LineEdit(line, "") for line in range(1, 102)))
     findings = [Finding("rule", "note", "", changes=each) for each in (few[:2], (many_edits,), few)]
     found = trial_configurations(findings)
-    assert [each.constants["BLOCK"] for each in found] == [0, 1]
+    assert [each.constants.get("BLOCK") for each in found] == [None, 0, 1]
     matrix = Matrix(Request(SUMS, "cuda:90", ""), found, ("cuda:90",), ("",))
     assert Matrix.of(matrix.content()) == matrix

@@ -223,6 +223,7 @@ def _explained(graph: list[Node], finder: RaceFinder) -> Iterator[Placed]:
                 ordered = _hazards(pending, upcoming, _around(order, position))
                 races = finder.find(step)
                 # The compiler knows no slots: it can order accesses that have no bytes in common.
+                ordered = [replace(each, races=False) for each in ordered]
                 common = [each for each in ordered if (each.kind, each.before, each.after) not in races.apart]
                 apart = [replace(each, overlaps=False) for each in ordered]
                 hazards = list(races.hazards - remaining) or common or apart

@@ -27,7 +27,8 @@ class Hazard:
 
     They touch the bytes from `first` to before `end`. `iterations`: how many iterations of a loop `before` is
     earlier than `after`. `overlaps` is False if the compiler's analysis takes a buffer as a whole, and the
-    operations use different slots of it.
+    operations use different slots of it. `races` is False if the pair is the compiler's, and no race was
+    found without the barrier.
     """
 
     kind: HazardKind
@@ -39,6 +40,7 @@ class Hazard:
     end: int
     iterations: int
     overlaps: bool = True
+    races: bool = True
 
 
 @dataclass(eq=False)

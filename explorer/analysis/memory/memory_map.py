@@ -297,6 +297,7 @@ class _Mapper:
                         hazard.iterations > 0,
                         hazard.iterations,
                         hazard.overlaps,
+                        hazard.races,
                     )
                     for hazard in each.hazards
                 )

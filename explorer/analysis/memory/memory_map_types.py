@@ -71,7 +71,7 @@ class HazardMap:
 
     `around_loop`: the operation before the barrier belongs to an earlier iteration, `iterations` earlier.
     `overlaps` is False if the compiler's analysis takes a buffer as a whole, and the operations use different
-    slots of it.
+    slots of it. `races` is False if the pair is the compiler's, and no race was found without the barrier.
     """
 
     kind: HazardKind
@@ -84,6 +84,7 @@ class HazardMap:
     around_loop: bool
     iterations: int
     overlaps: bool
+    races: bool
 
 
 @dataclass(frozen=True)

@@ -186,11 +186,11 @@ function urgent(path, isLive) {
 }
 
 /**
- * Cancel a job. Return whether the job continues because it has other followers.
+ * Cancel a job, also while the page is being closed. Return whether the job continues because it has other followers.
  * @param {string} path
  */
 async function cancel(path) {
-  return (await request(BASE + following(path), { method: "DELETE" })).status === 202;
+  return (await request(BASE + following(path), { method: "DELETE", keepalive: true })).status === 202;
 }
 
 /** @param {string} id */

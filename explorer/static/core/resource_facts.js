@@ -46,6 +46,7 @@ const COMPARED = [
     rare: false,
   },
   { name: "limiter", title: "Occupancy is limited by", show: String, rare: false },
+  { name: "resident_blocks", title: "Blocks that fit on a multiprocessor", show: String, rare: false },
   ...FACTS,
 ];
 

@@ -25,14 +25,36 @@ export function runStarter(original, signal) {
   return async (compilation, fields) => {
     if (signal.aborted) return null;
     const { id } = await api.startRun(compilation, fields, { isBatch: true }, original);
-    while (!signal.aborted) {
-      const found = await api.run(id, compilation);
-      if (!UNFINISHED.includes(found.status)) return found;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-    await api.cancelRun(id);
-    return null;
+    const cancel = () => api.cancelRun(id);
+    const finished = await canceledByLeaving(cancel, async () => {
+      while (!signal.aborted) {
+        const found = await api.run(id, compilation);
+        if (!UNFINISHED.includes(found.status)) return found;
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+      return null;
+    });
+    if (!finished) await cancel();
+    return finished;
   };
+}
+
+/**
+ * Follow a job to its end. Cancel it if the page is closed or left meanwhile, unless the browser keeps the page to show
+ * it again.
+ * @template Found
+ * @param {() => Promise<unknown>} cancel @param {() => Promise<Found>} followToEnd
+ */
+export async function canceledByLeaving(cancel, followToEnd) {
+  const leave = (/** @type {PageTransitionEvent} */ { persisted: isKept }) => {
+    if (!isKept) void cancel().catch(() => {}); // nobody is there to read an error
+  };
+  addEventListener("pagehide", leave);
+  try {
+    return await followToEnd();
+  } finally {
+    removeEventListener("pagehide", leave);
+  }
 }
 
 /** Find the runs that a `runStarter` has made. @param {CompilationDocument} original @returns {Runner} */

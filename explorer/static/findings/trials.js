@@ -6,7 +6,7 @@
  */
 import { api } from "../core/api.js";
 import { withSettings } from "../launch/draft.js";
-import { compared, measure, runFinder, runStarter } from "./trial_runs.js";
+import { canceledByLeaving, compared, measure, runFinder, runStarter } from "./trial_runs.js";
 
 /** @typedef {AnalysisAnswer<"findings">["findings"][number]} Finding */
 /** @typedef {Finding["changes"][number]} Change */
@@ -80,8 +80,12 @@ function waitingWords(cell) {
 export async function tryAll(document, proposals, tell, signal, original = document) {
   if (signal.aborted) return;
   const { id } = await api.startTrials(document.id);
-  if (!signal.aborted) await follow(id, document, proposals, tell, signal, runStarter(original.id, signal));
-  if (signal.aborted) await api.cancelMatrix(id);
+  const cancel = () => api.cancelMatrix(id);
+  if (!signal.aborted)
+    await canceledByLeaving(cancel, () =>
+      follow(id, document, proposals, tell, signal, runStarter(original.id, signal)),
+    );
+  if (signal.aborted) await cancel();
 }
 
 /**
@@ -124,7 +128,7 @@ async function follow(id, document, proposals, tell, signal, run) {
       if (signal.aborted) break;
       isAtWork = is_at_work;
       for (const cell of cells) {
-        const proposal = proposals[cell.configuration];
+        const proposal = proposals[cell.configuration - 1]; // the first is the unchanged kernel
         const trial = proposal && trials.get(keyOf(proposal.change));
         if (trial) trial.cell = cell;
       }

@@ -329,7 +329,7 @@ export class ExerciseCard extends LessonCard {
       html`<button type="button" class="button small ${isPrimary ? "primary" : ""}" @click=${act}>${title}</button>`;
     return html`${hints < all ? button(`Hint ${hints + 1} of ${all}`, () => this.showHint()) : nothing}
       ${own && hints === all && !isSolved ? button("Show a solution", () => void this.solve()) : nothing}
-      ${this.goals("run").length && !isSolved ? button("Run it", () => void this.check()) : nothing}
+      ${this.goals("run").length && !isSolved ? button("Check the result", () => void this.check()) : nothing}
       ${button("Start again", () => void this.open(true))}
       ${ownDraft() ? button("Back to your kernel", () => this.goBack()) : nothing}
       ${this.next ? button("Next exercise", () => this.showNext(), isSolved) : nothing}`;

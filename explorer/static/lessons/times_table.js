@@ -62,6 +62,7 @@ export function timesTable({ about, runs, claims, peak, machine }) {
     <figcaption>
       Measured on an ${machine.gpu} on ${machine.date} (Triton ${machine.triton}, PyTorch ${machine.torch}, driver
       ${machine.driver}): medians, with a cold L2 cache. These times stay the same when you edit the kernel.
+      The rows of a tour were measured together; another tour measures the same launch anew, at its own clock.
       ${full ? html`A full bar is the datasheet's rate (${peak === "dram" ? "DRAM" : peak}).` : "Bars are times."}
     </figcaption>
   </figure>`;

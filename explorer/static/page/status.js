@@ -91,7 +91,7 @@ class StatusBar extends HTMLElement {
     const address = latest ? `/k/${latest.id}` : "";
     const onward =
       resources && canCompile && result && !whyNotRun(result.document)
-        ? html`<span class="onward"><button type="button" class="link" @click=${runIt}>Run it</button>${opener("roofline", "Roofline")}</span>`
+        ? html`<span class="onward"><button type="button" class="link" @click=${runIt}>Run the kernel</button>${opener("roofline", "Roofline")}</span>`
         : nothing;
     const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
     const { found: known } = store.state;

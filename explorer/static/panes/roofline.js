@@ -229,7 +229,7 @@ class RooflinePane extends Pane {
       <p>The kernels of the gallery have profiles recorded on an H200.</p>
       ${
         where && canCompile && !refusal
-          ? html`<button type="button" class="button" @click=${run}>Run it ${where}</button>`
+          ? html`<button type="button" class="button" @click=${run}>Run the kernel ${where}</button>`
           : nothing
       }
     </div>`;

@@ -84,6 +84,28 @@ test("complete trials say so before their verdicts are known", async () => {
   ]);
 });
 
+test("trials and runs that are under way when the page is closed are canceled", async (context) => {
+  const started = serve({ runStatus: "running" });
+  const stop = new AbortController();
+  context.after(() => stop.abort());
+  /** @type {typeof findTrials} */
+  const start = (document, proposals, tell) => tryAll(document, proposals, tell, stop.signal);
+  const trying = verdicts(start);
+  const hide = (/** @type {boolean} */ persisted) =>
+    dispatchEvent(Object.assign(new Event("pagehide"), { persisted }));
+  while (!started.includes("k-loop:interpreter")) await new Promise(setImmediate);
+  hide(true); // the browser keeps the page to show it again
+  const canceled = () => started.filter((each) => each.startsWith("cancel"));
+  assert.deepEqual(canceled(), []);
+  hide(false);
+  assert.deepEqual(canceled(), ["cancel matrices/k", "cancel runs/k-loop:interpreter"]);
+  stop.abort();
+  await trying;
+  const { length } = started;
+  hide(false);
+  assert.equal(started.length, length);
+});
+
 test("a search takes proven changes until none is left", async () => {
   serve({});
   const { tries, taken, last, isOver, isStopped } = await found();

@@ -50,10 +50,10 @@ export function serve({
   const matrixOf = (id) => ({
     id,
     is_at_work: false,
-    cells: namesOf(id).map((name, configuration) => ({
+    cells: ["", ...namesOf(id)].map((name, configuration) => ({
       configuration,
       state: "complete",
-      id: `${id}-${name}`,
+      id: name ? `${id}-${name}` : id,
       metrics: null,
     })),
   });

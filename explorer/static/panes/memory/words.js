@@ -63,9 +63,11 @@ export function hazardWords(hazard, map) {
       : hazard.iterations
         ? " in the previous iteration"
         : "";
-  const apart = hazard.overlaps
-    ? ""
-    : " They use different slots, which the compiler's analysis does not tell apart: no bytes are common.";
+  const apart = !hazard.overlaps
+    ? " They use different slots, which the compiler's analysis does not tell apart: no bytes are common."
+    : !hazard.races
+      ? " This pair is ordered by the compiler's rules: no access that conflicts without the barrier was found."
+      : "";
   return `${placeWords(hazard.before)} ${earlier}${iteration}, then ${placeWords(hazard.after)} ${later} bytes ${hazard.first_byte.toLocaleString("en")} to ${hazard.end_byte.toLocaleString("en")}${where}.${apart}`;
 }
 

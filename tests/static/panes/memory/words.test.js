@@ -43,6 +43,7 @@ test("a hazard names both accesses, their bytes and their buffers", () => {
     around_loop: true,
     iterations: 1,
     overlaps: true,
+    races: true,
   });
   const map = /** @type {any} */ ({
     buffers: [
@@ -56,6 +57,7 @@ test("a hazard names both accesses, their bytes and their buffers", () => {
   );
   assert.match(hazardWords({ ...hazard, iterations: 2 }, map), /reads 2 iterations earlier, then/);
   assert.match(hazardWords({ ...hazard, overlaps: false }, map), /different slots.*no bytes are common\.$/);
+  assert.match(hazardWords({ ...hazard, races: false }, map), /compiler's rules: no access .* was found\.$/);
 });
 
 test("the summary says what a function saves by sharing, and how many blocks fit", () => {
