@@ -12,6 +12,8 @@ Role = Literal[
     "allocate tensor memory",
     "insert barriers",
     "lower to LLVM",
+    "choose layouts of accesses",
+    "remove layout conversions",
 ]
 
 _NAMES: Mapping[Role, re.Pattern[str]] = {
@@ -20,6 +22,8 @@ _NAMES: Mapping[Role, re.Pattern[str]] = {
     "allocate tensor memory": re.compile(r"tensor-memory-allocation$"),
     "insert barriers": re.compile(r"gpu-membar$"),
     "lower to LLVM": re.compile(r"^convert-triton(\w*-gpu|-amdgpu)-to-llvm$"),
+    "choose layouts of accesses": re.compile(r"-coalesce$"),
+    "remove layout conversions": re.compile(r"-remove-layout-conversions$"),
 }
 
 

@@ -286,7 +286,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 QUERY = Query(
     name="why",
     summary="Why an operation, buffer, barrier or instruction exists, in words, with the origin of facts.",
-    version=7,
+    version=8,
     document=WhyDocument,
     find=_find,
     parameters=(

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from explorer.analysis.pass_roles import has_role
+from explorer.analysis.diff.values import alias_meanings, with_meanings
+from explorer.analysis.mlir.layout_text import LayoutText, layout_text
+from explorer.analysis.pass_roles import Role, has_role
 from explorer.queries.lineage import Instructions, LineageDocument, LineageStep
 from explorer.queries.why_facts import WhyFact, WhyLink, code, counted, listed
 from explorer.store import Record
@@ -17,6 +19,13 @@ from explorer.store import Record
 _SNAPSHOTS = "location snapshots of a second compilation"
 _LINES = "line information of a second compilation"
 _LONGEST_TEXT = 100
+#: What the layouts of a pass are for.
+_PURPOSES: dict[Role, str] = {
+    "choose layouts of accesses": "The pass chooses the layouts of accesses: the lanes follow the dimension "
+    "of consecutive addresses, and a thread has as many consecutive elements as the addresses allow.",
+    "remove layout conversions": "The pass lets an operation have the layout of the operations that it is "
+    "computed from or for, where this saves conversions.",
+}
 
 
 def way_facts(record: Record, document: LineageDocument) -> Iterator[WhyFact]:
@@ -69,10 +78,41 @@ def _change(record: Record, document: LineageDocument, before: LineageStep, afte
         origins = listed(map(code, sorted({row.operation for row in document.made_from})))
         words = f"made {_names(after)} from {origins}"
     elif old == new:
-        words = f"changed {_names(after)}: its types, attributes or operands"
+        words = _layouts(record, before, after) or (
+            f"changed {_names(after)}: its types, attributes or operands"
+        )
     else:
         words = f"turned {_names(before)} into {_names(after)}"
     return WhyFact(f"{name} {words}.", "observed", _SNAPSHOTS, (link,))
+
+
+def _layouts(record: Record, before: LineageStep, after: LineageStep) -> str:
+    """Return what happened to the layout of the first operation; "" if its layout is as it was."""
+    old, new = _layout(record, before), _layout(record, after)
+    if new is None or old == new:
+        return ""
+    name = code(after.lines[0].operation)
+    if old is None:
+        words = f"gave {name} the layout {code(new.kind)}"
+    elif old.kind != new.kind:
+        words = f"changed the layout of {name} from {code(old.kind)} to {code(new.kind)}"
+    else:
+        changed = (
+            f"{code(key)} {old.parameters.get(key, 'none')} → {new.parameters.get(key, 'none')}"
+            for key in dict.fromkeys((*old.parameters, *new.parameters))
+            if old.parameters.get(key) != new.parameters.get(key)
+        )
+        words = f"changed the layout of {name}: {listed(changed)}"
+    pass_name = record.result.passes[after.index].name
+    purpose = next((text for role, text in _PURPOSES.items() if has_role(pass_name, role)), "")
+    return f"{words}. {purpose}".rstrip(" .")
+
+
+def _layout(record: Record, step: LineageStep) -> LayoutText | None:
+    lines = record.text_after_pass(step.index).split("\n")
+    number = step.lines[0].line if step.lines else 0
+    meanings = alias_meanings([line for line in lines if line])
+    return layout_text(with_meanings(lines[number - 1], meanings)) if 0 < number <= len(lines) else None
 
 
 def _instructions(found: Instructions) -> WhyFact:

@@ -333,6 +333,20 @@ def test_a_buffer_names_its_users_its_last_use_and_its_neighbors(product, ask):
     assert sum("shares bytes with `scratch of ttg.convert_layout`" in text for text in texts) >= 1
 
 
+def test_the_passes_that_chose_a_layout_are_named_with_what_they_changed(sums, ask):
+    lines = sums.text(sums.stage("ttgir").text).split("\n")
+    number = next(number for number, line in enumerate(lines, 1) if "tt.load" in line)
+    way = " ".join(fact["text"] for fact in ask(sums, "ttgir", number)["way"])
+    assert "gave `tt.load` the layout `blocked`" in way
+    # The layout of the load in TTGIR is the last that the text names.
+    sizes = re.findall(
+        r"`tritongpu-coalesce` changed the layout of `tt\.load`: `sizePerThread` .*? → (\[.*?\])", way
+    )
+    (layout,) = re.findall(r", (#\w+)>", lines[number - 1])[-1:]
+    (definition,) = (line for line in lines if line.startswith(f"{layout} = "))
+    assert f"sizePerThread = {sizes[-1]}" in definition
+
+
 def test_the_register_peak_names_the_live_tensors(sums, ask, query_service):
     document = json.loads(query_service.answer(registers.QUERY, (sums,), {}))
     most = max(each["general"] for each in document["instructions"])
