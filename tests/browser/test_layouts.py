@@ -120,6 +120,8 @@ def test_every_picture_agrees_with_its_layout_and_is_opened_by_name(page: Page) 
     page.evaluate("document.dispatchEvent(new CustomEvent('pane-beside', { detail: 'layouts:accumulator' }))")
     expect(heading(page)).to_have_text("#mma")
     expect(page).to_have_url(re.compile(r"layouts:accumulator"))
+    page.get_by_role("button", name="Why this layout?").click()
+    expect(page.locator("pane-layouts why-here")).to_contain_text("tritongpu-accelerate-matmul")
 
 
 def test_how_data_moves_in_words_and_step_by_step(page: Page) -> None:

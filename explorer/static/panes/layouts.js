@@ -6,7 +6,7 @@
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { LayoutGroup } from "./layouts/document.js"
- * @import { LayoutsDocument, SharedAccess } from "../core/types.js"
+ * @import { LayoutRow, LayoutsDocument, SharedAccess } from "../core/types.js"
  * @import { Told } from "./layouts/pictures.js"
  */
 import { api } from "../core/api.js";
@@ -279,14 +279,17 @@ class LayoutsPane extends PicturePane {
       <div class="layout-cards" tabindex="0" role="group" aria-label=${LISTS[view]}>${CARDS[view](document, links)}</div>`;
   }
 
-  /** Why an operation is there; until it is asked for, a button. @param {LayoutsDocument} document @param {number} line */
-  why(document, line) {
+  /**
+   * Why an operation is there; until it is asked for, a button.
+   * @param {LayoutsDocument} document @param {number} line
+   */
+  why(document, line, question = "Why is this here?") {
     const { stage, pass_index: pass } = document;
     const id = store.state.result?.id;
     const key = `${id} ${pass} ${line}`;
     if (isFile) return nothing;
     if (this.asked !== key)
-      return html`<p><button type="button" class="button small" @click=${() => (this.asked = key)}>Why is this here?</button></p>`;
+      return html`<p><button type="button" class="button small" @click=${() => (this.asked = key)}>${question}</button></p>`;
     const go = (/** @type {number} */ index, /** @type {number} */ at) => {
       const found = store.state.result?.document.passes.find((each) => each.index === index);
       this.openLine({ ...document, stage: found?.stage ?? stage, pass_index: index }, at);
@@ -328,7 +331,21 @@ class LayoutsPane extends PicturePane {
       <p class="hint">
         Point at a cell, or use the arrow keys, to see what holds it. A click keeps it; the wheel with Ctrl, or +
         and −, zooms.
-      </p>`;
+      </p>
+      ${this.whyLayout(document, group)}`;
+  }
+
+  /**
+   * Why a layout of registers was chosen: of an access, if one has it.
+   * @param {LayoutsDocument} document @param {LayoutGroup} group
+   */
+  whyLayout(document, { row, rows }) {
+    if (row.memory !== "registers") return nothing;
+    const access = document.accesses.find(
+      ({ layout }) => layout !== null && rows.includes(/** @type {LayoutRow} */ (document.layouts[layout])),
+    );
+    const line = access?.line ?? row.values[0]?.[1];
+    return line ? this.why(document, line, "Why this layout?") : nothing;
   }
 
   /** @param {LayoutsDocument} document @param {LayoutGroup} group */
