@@ -141,7 +141,7 @@ def _different(found: Iterable[Finding]) -> Iterator[Finding]:
 QUERY = Query(
     name="findings",
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
-    version=6,
+    version=7,
     document=FindingsDocument,
     find=find,
 )
