@@ -120,7 +120,15 @@ export function bankMotion({ offsets_bytes: offsets, vector_bytes: vector, least
       depth: Math.max(...depths.values()),
     };
   });
-  return { unit: "bank", cells: banks, starts: [], isKnown: true, cellBytes: BANK_BYTES, wavefronts: least, steps };
+  return {
+    unit: "bank",
+    cells: banks,
+    starts: [],
+    isKnown: true,
+    cellBytes: BANK_BYTES,
+    wavefronts: least,
+    steps,
+  };
 }
 
 /** Describe a step. @param {Motion} motion @param {number} index */
