@@ -52,7 +52,7 @@ def launch_offsets(
     """Return the offsets of the accesses to global memory, by their lines."""
     found: dict[int, Numbers] = {}
     for function in functions:
-        # The arguments of other functions are not those of the launch.
+        # The launch has no arguments of other functions.
         if function.operation.text.startswith("tt.func public "):
             known = _Launch(function, arguments, grid).known
             for each in function.operations:
