@@ -72,6 +72,13 @@ class Specialized:
     guesses: dict[str, str] = field(default_factory=dict)
     within_2_gib: tuple[str, ...] = ()
 
+    @property
+    def launch_values(self) -> tuple[dict[str, int], tuple[int, ...]] | None:
+        """The values of the integer arguments, and the grid; None if no launch determines them."""
+        if self.grid is None or self.guesses:
+            return None
+        return {each.name: each.value for each in self.arguments if type(each.value) is int}, self.grid
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:

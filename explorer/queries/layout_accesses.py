@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import gcd, prod
+
 import msgspec
 
 from explorer.analysis.assembly.emitted_instructions import Emitted
@@ -11,9 +14,11 @@ from explorer.analysis.layouts.global_access import (
     Together,
     Width,
     bytes_of_element,
+    distances,
     is_global_access,
     pointee,
     sectors,
+    sectors_at,
     uses_descriptor,
     width,
 )
@@ -21,7 +26,7 @@ from explorer.analysis.layouts.matrix_tiles import tile_of_encoding, tile_of_ins
 from explorer.model.answers import AxisInformation, Operation
 from explorer.queries.emission import Emission
 from explorer.queries.layout_survey import Survey
-from explorer.queries.why_facts import percent
+from explorer.queries.why_facts import listed, percent
 
 _MATRIX = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 
@@ -31,12 +36,18 @@ class AccessRow(msgspec.Struct, frozen=True):
 
     `vector` elements are moved at once by a lane, by the rule of the compiler (`width_source`); `emitted` are
     the instructions at its location, read from `emitted_source`; `emitted_sharing` accesses have this
-    location and emit them together. `pointer` and `mask` are the compiler's analysis. `lane_ranges` has the
-    contiguous range of addresses that each lane is in; the distances between ranges are unknown.
-    `lane_offsets` has the first byte of each lane, counted in the sectors that the warp accesses: one range
-    after another, although they are not neighbors in memory. With `sectors_are_most`, no consecutive
-    addresses are known, and the warp may need fewer sectors. `together` counts the sectors and the used bytes
-    of all instructions of the operation in a program.
+    location and emit them together. `pointer` and `mask` are the compiler's analysis. `limits` are the limits
+    of the width that bind together: only lifting all of them makes it grow. `lane_ranges` has the contiguous
+    range of addresses that each lane is in; the distances between ranges are left out. `lane_offsets` has the
+    first byte of each lane, counted in the sectors that the warp accesses: one range after another, although
+    they are not neighbors in memory. With `sectors_are_most`, no consecutive addresses are known, and the
+    warp may need fewer sectors. `together` counts the sectors and the used bytes of all instructions of the
+    operation in a program.
+
+    If the launch determines the addresses, `launch_values` are the arguments that the places of the
+    elements follow from, `distances` is how far neighbors along each dimension are apart (None: not equal),
+    and `multiple` is the power of two that the first element of each wide instruction is a multiple of in its
+    tensor. Other programs and turns move all elements by multiples of `shift`. Otherwise these are None.
     """
 
     line: int
@@ -47,7 +58,7 @@ class AccessRow(msgspec.Struct, frozen=True):
     vector: int | None
     lane_bytes: int | None
     width_source: str
-    limit: str
+    limits: tuple[Limit, ...]
     allowed: dict[str, int]
     dimension: int | None
     sectors: int | None
@@ -57,6 +68,10 @@ class AccessRow(msgspec.Struct, frozen=True):
     together: Together | None
     lane_ranges: tuple[int, ...]
     lane_offsets: tuple[int, ...]
+    launch_values: dict[str, int] | None
+    distances: tuple[int | None, ...]
+    multiple: int | None
+    shift: int | None
     pointer: AxisInformation | None
     mask: AxisInformation | None
     emitted: tuple[Emitted, ...]
@@ -100,13 +115,19 @@ def _access(survey: Survey, operation: Operation, emission: Emission, sharing: i
     element, element_bytes = _element(survey, operation)
     emitted = emission.of(operation.line, "global")
     pointer, mask = operation.pointer, operation.mask
-    found, touched = None, None
+    found, touched, offsets = None, None, None
     if linear is not None and pointer is not None and not uses_descriptor(operation.name):
         found = width(linear, element_bytes, pointer, mask)
         if mask is None and _has_mask(operation):
             found = _limited_by_mask(found, element_bytes, emitted)
-        touched = sectors(linear, element_bytes, pointer, found.dimension, found.vector)
-    return AxisWords(operation, element, element_bytes, found, touched, survey).row(
+        offsets = survey.offsets_of(operation.line, linear.shape)
+        touched = (
+            sectors_at(linear, element_bytes, found.vector, offsets)
+            if offsets
+            else sectors(linear, element_bytes, pointer, found.dimension, found.vector)
+        )
+    shape = linear.shape if linear else ()
+    return AxisWords(operation, element, element_bytes, found, touched, survey, shape, offsets).row(
         layout, emitted, emission.source if emitted else "", sharing
     )
 
@@ -138,6 +159,8 @@ class AxisWords:
         found: Width | None,
         touched: Sectors | None,
         survey: Survey,
+        shape: Sequence[int],
+        offsets: Sequence[int] | None,
     ) -> None:
         self._operation = operation
         self._element = element
@@ -145,6 +168,10 @@ class AxisWords:
         self._width = found
         self._sectors = touched
         self._survey = survey
+        self._shape = shape
+        self._offsets = offsets
+        self._distances = distances(shape, offsets) if offsets else ()
+        self._launch_values = survey.launch_values(operation.line) if offsets else None
 
     def row(self, layout: int | None, emitted: tuple[Emitted, ...], source: str, sharing: int) -> AccessRow:
         found, touched, operation = self._width, self._sectors, self._operation
@@ -157,7 +184,7 @@ class AxisWords:
             found.vector if found else None,
             found.vector * self._element_bytes if found else None,
             "modelled from the compiler's axis analysis" if found else "",
-            found.limits[0] if found else "",
+            found.limits if found else (),
             {str(name): count for name, count in found.allowed.items()} if found else {},
             found.dimension if found else None,
             touched.sectors if touched else None,
@@ -167,6 +194,10 @@ class AxisWords:
             touched.operation if touched else None,
             touched.lane_ranges if touched else (),
             touched.lane_offsets if touched else (),
+            self._launch_values,
+            self._distances,
+            self._multiple(),
+            self._survey.offsets[operation.line].step if self._offsets else None,
             operation.pointer,
             operation.mask,
             emitted,
@@ -195,12 +226,14 @@ class AxisWords:
         lanes = self._survey.target.warp_size
         what = f"{found.vector} × {self._element} = {total} byte{'s' * (total != 1)}"
         why = " and ".join(_WHY[each].format(count=found.allowed[each]) for each in found.limits)
-        why += self._advice(found)
+        why += "; both must change" * (len(found.limits) > 1) + self._advice(found)
+        values = listed(f"{name} = {value}" for name, value in (self._launch_values or {}).items())
+        the = f"With this launch's {values}, the" if values else "The"
         spread = (
-            f"The {lanes} lanes access {'at most ' * touched.are_most}{touched.sectors} sectors of 32 bytes "
-            f"and use {'at least ' * touched.are_most}{percent(touched.share)} of them"
+            f"{the} {lanes} lanes access {'at most ' * touched.are_most}{touched.sectors} sectors of 32 "
+            f"bytes and use {'at least ' * touched.are_most}{percent(touched.share)} of them"
         )
-        more = "" if touched.share == 1 else f": {_scattered(found)}"
+        more = "" if touched.share == 1 else f": {self._scattered(found)}"
         if touched.operation.share > touched.share:
             more += f"; all instructions of the operation together use {percent(touched.operation.share)}"
         return f"A lane moves {what} at once along dimension {found.dimension}: {why}. {spread}{more}."
@@ -209,8 +242,30 @@ class AxisWords:
         """Return what would widen the access, if a single limit binds and an argument can lift it."""
         if found.limits not in (("divisibility",), ("mask",)) or not self._survey.not_divisible:
             return ""
+        multiple = self._multiple()
+        if multiple is not None and found.limits == ("divisibility",) and multiple <= found.vector:
+            return ", and in this launch it is a multiple of no more"
         names = ", ".join(self._survey.not_divisible)
         return f"; values of {names} that are divisible by 16 may help"
+
+    def _multiple(self) -> int | None:
+        """Return what the first elements of wide instructions are multiples of in all programs and turns."""
+        numbers = self._survey.offsets.get(self._operation.line)
+        if self._width is None or self._offsets is None or numbers is None:
+            return None
+        widest, dimension = self._width.allowed["instruction"], self._width.dimension
+        inner, size = prod(self._shape[dimension + 1 :]), self._shape[dimension]
+        first = (each for at, each in enumerate(self._offsets) if at // inner % size % widest == 0)
+        common = gcd(widest, numbers.step, *first)
+        return common & -common
+
+    def _scattered(self, found: Width) -> str:
+        apart = self._distances[found.dimension] if self._distances else None
+        if apart is not None and abs(apart) > 1:
+            return f"neighbors along dimension {found.dimension} are {abs(apart):,} elements apart"
+        if self._offsets is None and found.allowed["contiguity"] == 1:
+            return "neighbors are not known to be consecutive, so that each may be in a sector of its own"
+        return "the lanes of a warp do not cover all consecutive addresses"
 
 
 _WHY: dict[Limit, str] = {
@@ -220,12 +275,6 @@ _WHY: dict[Limit, str] = {
     "divisibility": "the compiler can prove only that the address is a multiple of {count} elements",
     "mask": "the compiler can prove only that the mask is equal for {count} consecutive elements",
 }
-
-
-def _scattered(found: Width) -> str:
-    if found.allowed["contiguity"] == 1:
-        return "neighbors are not known to be consecutive, so that each may be in a sector of its own"
-    return "the lanes of a warp do not cover all consecutive addresses"
 
 
 def _matrix(survey: Survey, operation: Operation, emission: Emission, sharing: int) -> MatrixRow:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from math import prod
+from types import MappingProxyType
 
 import msgspec
 
 from explorer.analysis.layouts.linear_layout import Coordinates, LinearLayout
+from explorer.analysis.mlir.launch_offsets import Numbers
 from explorer.model import Argument
 from explorer.model.answers import Bases, Layouts, Operand, Operation, TensorLayout
 from explorer.model.hardware import Target
@@ -47,11 +50,22 @@ class Survey:
     """The layouts of a module by index, as the compiler reports them and as linear layouts.
 
     `not_divisible` are the names of the arguments that the compiler cannot assume to be divisible by 16.
+    `values` has the integer arguments of the launch, and `offsets` the places of the elements of accesses
+    with these values, by line.
     """
 
-    def __init__(self, answer: Layouts, target: Target, arguments: Iterable[Argument] = ()) -> None:
+    def __init__(
+        self,
+        answer: Layouts,
+        target: Target,
+        arguments: Iterable[Argument] = (),
+        values: Mapping[str, int] = MappingProxyType({}),
+        offsets: Mapping[int, Numbers] = MappingProxyType({}),
+    ) -> None:
         self.answer = answer
         self.target = target
+        self.values = values
+        self.offsets = offsets
         self.not_divisible = tuple(
             each.name for each in arguments if not each.specialization and each.type.startswith(_ADDRESSES)
         )
@@ -71,6 +85,19 @@ class Survey:
     def banks(self) -> int:
         """The number of banks of shared memory, 4 bytes each."""
         return self.target.device.multiprocessor.banks
+
+    def offsets_of(self, line: int, shape: Sequence[int]) -> Sequence[int] | None:
+        """Return the places of the elements of an access at the values of the launch; None: not known."""
+        numbers = self.offsets.get(line)
+        if numbers is None:
+            return None
+        values = numbers.values if numbers.shape else [*numbers.values] * prod(shape)
+        return values if len(values) == prod(shape) else None
+
+    def launch_values(self, line: int) -> dict[str, int] | None:
+        """Return the arguments that the distances between elements of an access follow from."""
+        numbers = self.offsets.get(line)
+        return None if numbers is None else {name: self.values[name] for name in sorted(numbers.names)}
 
     def operands(self, operation: Operation, memory: str) -> list[Operand]:
         """Return the operands and results of an operation in a memory whose layouts are known."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from explorer.analysis.mlir.launch_offsets import launch_offsets
+from explorer.analysis.mlir.operations import read_functions
 from explorer.errors import InvalidRequest, NotAnswerable
 from explorer.model.answers import Layouts
 from explorer.model.hardware import find_target
@@ -52,7 +54,10 @@ def _find(subject: Subject) -> LayoutsDocument:
     target = find_target(record.request.target)
     specialized = record.result.specialized
     arguments = specialized.arguments if specialized else ()
-    survey = Survey(subject.ask_compiler("layouts", text, Layouts), target, arguments)
+    values, grid = (specialized and specialized.launch_values) or ({}, None)
+    offsets = {} if grid is None else launch_offsets(read_functions(text), values, grid)
+    answer = subject.ask_compiler("layouts", text, Layouts)
+    survey = Survey(answer, target, arguments, values, offsets)
     emission = Emission(record, stage)
     return LayoutsDocument(
         name,
@@ -90,7 +95,7 @@ def _text(record: Record, subject: Subject) -> tuple[str, int | None, str, Stage
 QUERY = Query(
     name="layouts",
     summary="The layouts of tensors and buffers, and the data movement between them and memory.",
-    version=11,
+    version=12,
     document=LayoutsDocument,
     find=_find,
     parameters=(

@@ -75,7 +75,7 @@ def test_operands_are_copied_16_bytes_at_once_because_of_what_is_known(document_
     copies = [each for each in document["accesses"] if each["operation"] == "ttg.async_copy_global_to_local"]
     assert copies
     for copy in copies:
-        assert (copy["vector"], copy["lane_bytes"], copy["limit"]) == (8, 16, "instruction")
+        assert (copy["vector"], copy["lane_bytes"], copy["limits"]) == (8, 16, ["instruction"])
         assert copy["sector_share"] == 1
         # A row of the tile has 8 or 16 lanes; the distance of the next row is unknown.
         row = document["layouts"][copy["layout"]]["warp_tile"][1] // copy["vector"]
@@ -197,14 +197,14 @@ def accesses_of(query_service, services):
 def test_rows_with_an_odd_stride_are_consecutive_for_the_lanes_of_a_warp(accesses_of):
     for access in accesses_of(TILE):
         assert access["vector"] == 1
-        assert access["limit"] == "divisibility"
+        assert access["limits"] == ["divisibility"]
         assert access["sector_share"] == 1, access["words"]
 
 
 def test_the_advice_about_an_argument_names_it_and_works(accesses_of):
     load, store = accesses_of(VECTOR)
     for access in (load, store):
-        assert (access["limit"], access["vector"]) == ("mask", 1)
+        assert (access["limits"], access["vector"]) == (["mask"], 1)
         assert access["words"].count("values of n that are divisible by 16 may help") == 1
     for access in accesses_of(VECTOR.replace("1000", "1008")):
         assert access["vector"] == 4
@@ -223,6 +223,8 @@ def test_where_two_limits_bind_both_are_named_without_advice(accesses_of, old, n
     load, _ = accesses_of(VECTOR.replace(old, new))
     assert "the mask is equal for 1 consecutive elements and" in load["words"]
     assert limit in load["words"]
+    assert "both must change" in load["words"]
+    assert len(load["limits"]) == 2
     assert "may help" not in load["words"]
 
 
@@ -230,5 +232,5 @@ def test_an_operation_is_not_blamed_on_arguments_that_are_divisible(accesses_of)
     load, _ = accesses_of(
         VECTOR.replace("1000", "1008").replace("tl.load(x + i,", "tl.load(x + i + n // 16,")
     )
-    assert (load["limit"], load["vector"]) == ("divisibility", 1)
+    assert (load["limits"], load["vector"]) == (["divisibility"], 1)
     assert "may help" not in load["words"]

@@ -55,3 +55,74 @@ def test_a_strided_access_wastes_sectors_however_many_instructions_it_has(compil
     assert [each["rule"] for each in found] == ["sectors"] * 2
     for each in found:
         assert [value["value"] for value in each["evidence"]] == [1024, 4096]
+
+
+STRIDED = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def gather(x, out, stride, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, tl.load(x + offsets * stride))
+
+x = torch.empty(1 << 20, device="cuda")
+gather[(64,)](x, x, 2, BLOCK=1024)
+"""
+UNSPECIALIZED = {"@triton.jit": "@triton.jit(do_not_specialize=['stride'])", "x, x, 2": "x, x, 1"}
+CARRIED = {
+    "    tl.store": "    at, total = x + offsets * stride, tl.zeros((BLOCK,), tl.float32)\n"
+    "    for _ in range(4):\n"
+    "        total += tl.load(at)\n        at += stride\n    tl.store",
+    "tl.load(x + offsets * stride)": "total",
+}
+#: Changes of the source, and the share of the sectors that the load uses.
+SHARES = {
+    "a stride of 2": ({}, 0.5),
+    "a stride of 8": ({"x, x, 2": "x, x, 8"}, 0.125),
+    "a stride of 1 that is not specialized": (UNSPECIALIZED, 1),
+    "a negative stride": ({"x + offsets * stride": "x + 4094 - offsets * stride"}, 0.5),
+    "a remainder": ({"offsets * stride": "offsets % stride"}, 0.25),
+    "a pointer that a loop carries": ({**CARRIED, "x, x, 2": "x, x, 4"}, 0.25),
+    "a stride that the program decides": ({"offsets * stride": "offsets * tl.program_id(0)"}, 0.125),
+    "guessed arguments": ({STRIDED[STRIDED.index("x = torch") :]: "", "stride": "step"}, 0.125),
+}
+
+
+@pytest.mark.parametrize("case", SHARES)
+def test_the_strides_of_the_launch_decide_the_sectors(compile_source, query_service, case):
+    changes, share = SHARES[case]
+    record = compile_source(changed(STRIDED, changes))
+    (load,) = (
+        each
+        for each in json.loads(query_service.answer(layouts.QUERY, (record,), {}))["accesses"]
+        if each["operation"] == "tt.load"
+    )
+    is_bound = case in ("a stride that the program decides", "guessed arguments")
+    together = load["together"]
+    assert together["used_bytes"] / together["sectors"] / 32 == share
+    assert load["sectors_are_most"] == is_bound == (load["launch_values"] is None)
+    assert (" = " in load["words"].partition(". ")[2]) == (not is_bound)
+    found = json.loads(query_service.answer(findings.QUERY, (record,), {}))["findings"]
+    wasted = [each for each in found if each["rule"] == "sectors"]
+    assert len(wasted) == (share < 0.5)
+    for each in wasted:
+        assert ("at least" in each["text"]) == is_bound
+        assert ("with this launch's `stride` = " in each["text"]) == (not is_bound)
+        # A guessed block has one element for each lane.
+        narrow = "a lane moves 4 bytes at once, of 16 possible" in each["text"]
+        assert narrow == (case != "guessed arguments")
+        assert "dimension" not in each["cause"] + each["advice"]
+
+
+def test_copies_of_an_access_have_one_finding(compile_source, query_service):
+    """The turns of the loop are copies of one load: one is narrow, the other has elements that are apart."""
+    turns = {
+        "    tl.store": "    total = 0.0\n    for turn in tl.static_range(2):\n"
+        "        total += tl.load(x + 1 + offsets * (1 + 7 * turn))\n    tl.store",
+        "tl.load(x + offsets * stride)": "total",
+    }
+    record = compile_source(changed(STRIDED, turns))
+    found = json.loads(query_service.answer(findings.QUERY, (record,), {}))["findings"]
+    accesses = [(each["rule"], each["source_line"]) for each in found if each["source_line"] == 10]
+    assert accesses == [("sectors", 10)]

@@ -106,11 +106,30 @@ CASES = {
         ],
     ),
     "a divisor": (
-        "sectors",
+        "narrow_accesses",
         APART,
         [
             "Line 6: `n` and `stride` as `tl.constexpr`, which compiles the kernel for each value",
             "Line 8: promise that `n` is a multiple of 4 and `stride` is a multiple of 4 in every launch",
+        ],
+    ),
+    "a mask and an address": (
+        "narrow_accesses",
+        ROWS.replace("1024, 1000,", "1000, 1000,"),
+        [
+            "Line 6: `stride` and `n` as `tl.constexpr`, which compiles the kernel for each value",
+            "Lines 9, 10 and 11: promise that `stride` is a multiple of 8 and `n` is a multiple of 8 "
+            "in every launch",
+        ],
+    ),
+    "a mask that is always true, and an address": (
+        "narrow_accesses",
+        ROWS.replace("offsets < n", "offsets < n // 2").replace("1024, 1000,", "1000, 3001,"),
+        [
+            "Lines 6 and 10: no mask, because all elements are inside in every launch, and `stride` as "
+            "`tl.constexpr`, which compiles the kernel for each value",
+            "Lines 10 and 11: no mask, because all elements are inside in every launch, and promise that "
+            "`stride` is a multiple of 8 in every launch",
         ],
     ),
     "a product of two in a line": (
@@ -197,11 +216,28 @@ def test_a_change_compiles_where_an_argument_is_1(compiled, found):
     assert compiled(changed.replace("24, 40", "24, 1")).status == "complete"
 
 
-def test_no_promise_that_does_not_hold(found):
-    source = ROWS.replace("1024, 1000,", "1024, 1001,")
-    narrow = [each for each in found(source) if each["rule"] == "narrow_accesses"]
-    assert narrow
-    assert not [each for finding in narrow for each in finding["changes"] if each["edits"]]
+#: Launches of ROWS whose addresses or masks are not what a promise would say.
+ODD = {
+    "a bound": {"1024, 1000,": "1024, 1001,"},
+    "rows": {"1024, 1000,": "1001, 1000,"},
+    "an element before": {
+        "x + row * stride + offsets": "x + 1 + row * stride + offsets",
+        "1024, 1000": "1000, 1024",
+    },
+    "the tensor": {"](x, x,": "](x[0, 1:], x,", "1024, 1000": "1000, 1024"},
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_no_promise_that_does_not_hold(found, odd):
+    source = ROWS
+    for old, new in ODD[odd].items():
+        source = source.replace(old, new)
+    narrow = next(each for each in found(source) if each["rule"] == "narrow_accesses")
+    assert "tl.load" in source.split("\n")[narrow["source_line"] - 1]
+    assert not [each for each in narrow["changes"] if each["edits"]]
+    assert "multiple_of" not in narrow["advice"]
+    assert ("`x` begins at" in narrow["advice"]) == (odd == "the tensor")
 
 
 def test_a_change_has_no_more_lines_than_a_configuration():

@@ -5,7 +5,8 @@ lane moves with one instruction and what limits them; the sectors of 32 bytes th
 with one instruction, and the used share of them; the same of all instructions of the operation together.
 
 The width follows the rule of the compiler: consecutive elements of a thread, contiguous and aligned pointers,
-one mask for all, at most 16 bytes. Each contiguous range of addresses is assumed to start at a sector.
+one mask for all, at most 16 bytes. The sectors follow from the offsets of the elements if these are known. If
+not, each range of addresses that the compiler knows to be contiguous is assumed to start at a sector.
 
 Source: ModuleAxisInfoAnalysis::getContiguity and getMaskAlignment, lib/Analysis/AxisInfo.cpp, Triton 3.6
 and 3.9; sectors: CUDA best practices guide, coalesced access to global memory.
@@ -17,6 +18,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from math import prod
 from typing import Literal
 
 from explorer.analysis.layouts.linear_layout import LinearLayout
@@ -75,7 +78,7 @@ class Sectors:
     """The sectors that a warp accesses with one instruction, and the used `share` of their bytes.
 
     `operation` counts the same of all instructions and warps of a program together. `lane_ranges` has the
-    contiguous range of addresses of each lane; the distances between ranges are unknown. `lane_offsets` has
+    contiguous range of addresses of each lane; the distances between ranges are left out. `lane_offsets` has
     the first byte of each lane in the accessed sectors, one range after another. With `are_most`, no
     neighbors are known to be consecutive: each element has a sector of its own here, and addresses that are
     near each other need fewer sectors.
@@ -156,6 +159,46 @@ def sectors(
     ranges = tuple(order[key] for key, _ in lanes)
     together = _together(layout, element_bytes, pointer, dimension, run)
     return Sectors(count, used, used / (count * SECTOR_BYTES), ranges, offsets, run == 1, together)
+
+
+def sectors_at(layout: LinearLayout, element_bytes: int, vector: int, offsets: Sequence[int]) -> Sectors:
+    """Count the sectors of a warp's first instruction. `offsets` has the place of each element of the tensor.
+
+    The tensor is assumed to start at a sector.
+    """
+    starts = [
+        offsets[layout.element_index({"lane": lane})] * element_bytes for lane in range(layout.size("lane"))
+    ]
+    used = {byte for start in starts for byte in range(start, start + vector * element_bytes)}
+    touched = sorted({byte // SECTOR_BYTES for byte in used})
+    places = {sector: place for place, sector in enumerate(touched)}
+    ranges = {
+        sector: number
+        for number, (_, run) in enumerate(groupby(touched, key=lambda sector: sector - places[sector]))
+        for sector in run
+    }
+    elements = {*offsets}
+    all_sectors = {offset * element_bytes // SECTOR_BYTES for offset in elements}
+    return Sectors(
+        len(touched),
+        len(used),
+        len(used) / (len(touched) * SECTOR_BYTES),
+        tuple(ranges[start // SECTOR_BYTES] for start in starts),
+        tuple(places[start // SECTOR_BYTES] * SECTOR_BYTES + start % SECTOR_BYTES for start in starts),
+        False,
+        Together(len(all_sectors), len(elements) * element_bytes),
+    )
+
+
+def distances(shape: Sequence[int], offsets: Sequence[int]) -> tuple[int | None, ...]:
+    """Return the distance of neighbors along each dimension of a tensor; None: they are not equal."""
+    found: list[int | None] = []
+    for dimension, size in enumerate(shape):
+        inner = prod(shape[dimension + 1 :])
+        pairs = zip(offsets, offsets[inner:], strict=False)
+        each = {after - at for index, (at, after) in enumerate(pairs) if index // inner % size < size - 1}
+        found.append(each.pop() if len(each) == 1 else None)
+    return tuple(found)
 
 
 def _together(

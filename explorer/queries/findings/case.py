@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
@@ -64,10 +64,7 @@ class Case:
     def launch_values(self) -> tuple[dict[str, int], tuple[int, ...]] | None:
         """The values of the integer arguments, and the grid; None if no launch determines them."""
         specialized = self.result.specialized
-        if specialized is None or specialized.grid is None or self.has_guesses:
-            return None
-        values = {each.name: each.value for each in specialized.arguments if type(each.value) is int}
-        return values, specialized.grid
+        return specialized.launch_values if specialized else None
 
     def diagnostics(self, rule: str) -> list[Diagnostic]:
         """Return the diagnostics that say the same as a rule."""
@@ -215,6 +212,18 @@ class Case:
 
     def source_line(self, ttgir_line: int) -> int:
         return self.ttgir_sources[ttgir_line - 1] if 0 < ttgir_line <= len(self.ttgir_sources) else 0
+
+    def without_copies(
+        self, accesses: Iterable[AccessRow], cost: Callable[[AccessRow], float]
+    ) -> list[AccessRow]:
+        """Return the most costly copy of each access: the compiler copies the operations of some loops."""
+        best = {self.place(each): each for each in sorted(accesses, key=cost)}
+        return sorted(best.values(), key=lambda each: each.line)
+
+    def place(self, access: AccessRow) -> tuple[int, ...]:
+        """Return what all copies of an access have in common: its locations."""
+        found = self._locations.line_locations
+        return (access.line <= len(found) and tuple(found[access.line - 1])) or (-access.line,)
 
     def position(self, ttgir_line: int) -> tuple[int, int]:
         """Return the source line and the column that an operation of TTGIR comes from; 0 if not known."""

@@ -95,7 +95,7 @@ def _unknown(loop: ScheduledLoop, loads: list[AccessRow]) -> list[AccessRow]:
     """Return the loads that could start ahead if the compiler knew more of their addresses."""
     if loop.num_stages is None and not loop.has_matrix_product:
         return []
-    return [each for each in loads if each.limit in UNKNOWN]
+    return [each for each in loads if set(each.limits) & {*UNKNOWN}]
 
 
 def _ttgir_line(case: Case, innermost: list[ScheduledLoop], index: int) -> int:

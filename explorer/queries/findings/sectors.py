@@ -12,9 +12,9 @@ from explorer.analysis.mlir.moved_values import moved_values
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import larger_blocks, line_changes
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
-from explorer.queries.findings.multiples import known_multiples
+from explorer.queries.findings.multiples import MOVE_TOGETHER, known_multiples, possible_bytes
 from explorer.queries.layout_accesses import AccessRow
-from explorer.queries.why_facts import code, percent
+from explorer.queries.why_facts import code, counted, listed, percent
 
 TITLE = "Sectors of memory that are used"
 #: Accesses that use a larger share of their sectors are no finding.
@@ -23,18 +23,23 @@ GOOD_SHARE = 0.5
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each access that uses less than half of its sectors."""
-    for each in case.accesses:
+    for each in case.without_copies(filter(is_apart, case.accesses), lambda each: -_share(each)):
         together = each.together
-        if together is None or together.share >= GOOD_SHARE:
+        if together is None:
             continue
         line = case.source_line(each.line)
         most = "at least " if each.sectors_are_most else ""
+        given = listed(f"{code(name)} = {value}" for name, value in (each.launch_values or {}).items())
+        with_values = f", with this launch's {given}" if given else ""
+        narrow = ""
+        if each.lane_bytes is not None and each.lane_bytes < (possible := possible_bytes(case, each)[0]):
+            narrow = f"; a lane moves {counted(each.lane_bytes, 'byte')} at once, of {possible} possible"
         cause, advice = _cause(case, each)
         yield Finding(
             rule="sectors",
             severity="warning",
             text=f"{code(each.operation)} uses {most}{percent(together.share)} of "
-            "the bytes of the sectors that it accesses.",
+            f"the bytes of the sectors that it accesses{with_values}{narrow}.",
             evidence=(
                 Value("sectors that a program accesses", together.sectors, "", "modelled"),
                 Value("bytes that it uses", together.used_bytes, "B", "modelled"),
@@ -59,7 +64,7 @@ def _changes(case: Case, access: AccessRow) -> Iterator[Change]:
     """Propose larger rows of the tile, what the compiler cannot know, or consecutive elements."""
     if size := _short_row(case, access):
         yield from larger_blocks(case, [size])
-    if access.limit != "layout":
+    if access.launch_values is None and access.limits != ("layout",):
         yield from known_multiples(case, [access])
     if access.allowed.get("contiguity", 0) > 1 or case.launch_values is None:
         return
@@ -82,19 +87,38 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
             "elements, and store `tl.trans` of it. The compiler transposes it through shared memory, so that "
             "both accesses follow consecutive addresses.",
         )
-    return (
-        "Neighboring lanes access addresses that the compiler does not know to be consecutive.",
-        "Make the dimension with a stride of 1 the innermost dimension of the tile.",
-    )
+    if access.launch_values is not None:
+        apart = [abs(each) for each in access.distances if each]
+        if not apart:
+            return "Neighboring elements of the tile have no regular distance in memory.", MOVE_TOGETHER
+        return f"Neighboring elements of the tile are at least {min(apart):,} elements apart.", MOVE_TOGETHER
+    advice = "Make the dimension with a stride of 1 the innermost dimension of the tile."
+    if _rank(case, access) < 2:
+        advice = (
+            "Compute the offsets from `tl.arange` without a stride, or with a stride of `tl.constexpr` 1."
+        )
+    return "Neighboring lanes access addresses that the compiler does not know to be consecutive.", advice
 
 
 def is_apart(access: AccessRow) -> bool:
     """Return whether all instructions of an access together use less of the sectors than a good access."""
-    return access.together is not None and access.together.share < GOOD_SHARE
+    return _share(access) < GOOD_SHARE
+
+
+def _share(access: AccessRow) -> float:
+    return access.together.share if access.together else 1.0
 
 
 def _is_transposed(case: Case, access: AccessRow) -> bool:
-    """Return whether an access moves a value whose other access, load or store, uses its sectors well."""
+    """Return whether an access moves a value whose other access, load or store, uses its sectors well.
+
+    In the launch, other programs or turns must access the addresses between.
+    """
+    apart = [abs(each) for each in access.distances if each]
+    if access.shift is not None and not (apart and access.shift % min(apart)):
+        return False
+    if access.shift is None and _rank(case, access) < 2:
+        return False
     others = {
         other
         for pair in moved_values(case.functions)
@@ -108,9 +132,18 @@ def _is_transposed(case: Case, access: AccessRow) -> bool:
     )
 
 
+def _rank(case: Case, access: AccessRow) -> int:
+    return 0 if access.layout is None else len(case.layouts.layouts[access.layout].shape)
+
+
 def _short_row(case: Case, access: AccessRow) -> int:
     """Return the size of the tile along consecutive addresses, if a larger one helps; otherwise 0."""
     if access.layout is None or access.dimension is None:
         return 0
-    size = case.layouts.layouts[access.layout].shape[access.dimension]
+    shape = case.layouts.layouts[access.layout].shape
+    if access.launch_values is not None:
+        return max(
+            (size for size, apart in zip(shape, access.distances, strict=True) if apart == 1), default=0
+        )
+    size = shape[access.dimension]
     return size if 1 < size == access.allowed["contiguity"] else 0

@@ -105,7 +105,7 @@ class AccessMotion extends LitElement {
       ${this.drawing(motion)}
       <div class="motion-label">${motion.unit === "sector" ? "sectors of 32 bytes" : "banks of 4 bytes"}${
         motion.starts.length
-          ? `, in ${motion.starts.length + 1} ranges of addresses whose distances are unknown`
+          ? `, in ${motion.starts.length + 1} ranges of addresses ${motion.isKnown ? "that are apart" : "whose distances are unknown"}`
           : ""
       }</div>
       <div class="motion-controls">

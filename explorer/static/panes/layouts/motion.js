@@ -24,7 +24,8 @@ const BANK_BYTES = 4;
  * @typedef {object} Motion
  * @property {"sector" | "bank"} unit
  * @property {number} cells how many there are
- * @property {number[]} starts the cells that follow a gap: the distance to the cell before is unknown
+ * @property {number[]} starts the cells that follow a gap
+ * @property {boolean} isKnown whether the gaps are known: no lane needs the cells in them
  * @property {number} cellBytes
  * @property {number} wavefronts
  * @property {Step[]} steps
@@ -35,9 +36,10 @@ const BANK_BYTES = 4;
  * @param {readonly number[]} offsets the first byte of each lane, in the sectors of all ranges
  * @param {readonly number[]} ranges the contiguous range of addresses of each lane
  * @param {number} bytes of a lane
+ * @param {boolean} isKnown whether the launch determines the distances between the ranges
  * @returns {Motion}
  */
-export function sectorMotion(offsets, ranges, bytes) {
+export function sectorMotion(offsets, ranges, bytes, isKnown) {
   /** @type {number[]} the first sector of each range */
   const first = [];
   offsets.forEach((from, lane) => {
@@ -72,6 +74,7 @@ export function sectorMotion(offsets, ranges, bytes) {
     unit: "sector",
     cells: Math.max(0, ...sectors) + 1,
     starts: first.slice(1),
+    isKnown,
     cellBytes: SECTOR_BYTES,
     wavefronts: 1,
     steps,
@@ -117,7 +120,15 @@ export function bankMotion({ offsets_bytes: offsets, vector_bytes: vector, least
       depth: Math.max(...depths.values()),
     };
   });
-  return { unit: "bank", cells: banks, starts: [], cellBytes: BANK_BYTES, wavefronts: least, steps };
+  return {
+    unit: "bank",
+    cells: banks,
+    starts: [],
+    isKnown: true,
+    cellBytes: BANK_BYTES,
+    wavefronts: least,
+    steps,
+  };
 }
 
 /** Describe a step. @param {Motion} motion @param {number} index */

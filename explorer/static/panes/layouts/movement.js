@@ -75,7 +75,10 @@ export function accessCards({ accesses, layouts, lanes }, links) {
             share,
             `${most ? "at least " : ""}${Math.round(100 * share)} % of ${plural(sectors ?? 0, "sector")} used by ${lanes} lanes`,
           );
-    const motion = bytes === null ? null : sectorMotion(each.lane_offsets, each.lane_ranges, bytes);
+    const motion =
+      bytes === null
+        ? null
+        : sectorMotion(each.lane_offsets, each.lane_ranges, bytes, each.launch_values !== null);
     return card(each, links, way, html`<p>${marked(each.words)}</p>${used}${inMotion(motion)}`, [
       ["pointer", pointer ? axis(pointer) : null, "compiler's axis analysis"],
       ["mask", mask ? `constant over ${mask.constancy.join(" × ")}` : null, "compiler's axis analysis"],

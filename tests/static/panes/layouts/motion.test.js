@@ -4,7 +4,7 @@ import test from "node:test";
 import { bankMotion, sectorMotion, stepWords } from "../../../../explorer/static/panes/layouts/motion.js";
 
 test("a sector is moved once, by the first lane that needs it", () => {
-  const { cells, steps } = sectorMotion([0, 16, 32, 48], [0, 0, 0, 0], 16);
+  const { cells, steps } = sectorMotion([0, 16, 32, 48], [0, 0, 0, 0], 16, false);
   assert.equal(cells, 2);
   assert.deepEqual(
     steps.map(({ moved, used }) => [moved, used]),
@@ -18,12 +18,12 @@ test("a sector is moved once, by the first lane that needs it", () => {
 });
 
 test("lanes that are far from each other move what nobody uses", () => {
-  const motion = sectorMotion([0, 32, 64, 96], [0, 0, 0, 0], 4);
+  const motion = sectorMotion([0, 32, 64, 96], [0, 0, 0, 0], 4, false);
   assert.equal(stepWords(motion, 3), "Lane 3: bytes 96 to 99, sector 3. Moved 128 B, used 16 B (13 %).");
 });
 
 test("no distance is shown between ranges whose distance is unknown", () => {
-  const motion = sectorMotion([0, 16, 32, 48, 64, 80], [0, 0, 1, 1, 2, 2], 16);
+  const motion = sectorMotion([0, 16, 32, 48, 64, 80], [0, 0, 1, 1, 2, 2], 16, false);
   assert.deepEqual(motion.starts, [1, 2]);
   assert.equal(
     stepWords(motion, 5),
