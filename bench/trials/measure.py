@@ -34,14 +34,14 @@ def measure(trials: Path, output: Path, packages: Path) -> None:
     sys.path.append(str(packages))
     rows: list[dict[str, Any]] = []
     Autotuner.run = _run_first_configuration
+    device = torch.cuda.get_device_name()
+    versions = {"triton": triton.__version__, "torch": torch.__version__}
     with tempfile.TemporaryDirectory() as folder:
         for number, script in enumerate(json.loads(trials.read_text())):
             if any(each["trials"] for each in script["launches"]):
                 _Script(script, Path(folder) / f"script{number}.py", rows).execute()
                 print(script["script"], len(rows), flush=True)
-    device = torch.cuda.get_device_name()
-    versions = {"triton": triton.__version__, "torch": torch.__version__}
-    output.write_text(json.dumps({"device": device, **versions, "trials": rows}, indent=1))
+                output.write_text(json.dumps({"device": device, **versions, "trials": rows}, indent=1))
 
 
 def _run_first_configuration(self: Any, *arguments: Any, **named: Any) -> Any:
