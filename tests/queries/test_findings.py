@@ -45,6 +45,7 @@ CASES = [
         changed(ADD, {"tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)": APART}),
         {APART: "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)"},
     ),
+    ("few_elements", changed(ADD, {"BLOCK=1024": "BLOCK=256"}), {"BLOCK=256": "BLOCK=512"}),
     ("narrow_accesses", changed(ADD, {"x, x, x, 1 << 20": "x, x, x, (1 << 20) - 3"}), {" - 3": " - 16"}),
     (
         "index_overflow",

@@ -1,6 +1,6 @@
 """Test rules against measurements: on a GPU, most of the changes that a rule proves make a kernel faster.
 
-`measured_trials.json` has the times of 250 proven changes, measured by `bench.trials`. The kernels are not in
+`measured_trials.json` has the times of 314 proven changes, measured by `bench.trials`. The kernels are not in
 the gallery.
 """
 
@@ -26,7 +26,7 @@ def by_rule():
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for each in MEASURED["trials"]:
         ratio = each["before_ms"] / each["after_ms"]
-        for rule in each["rules"]:
+        for rule in {*each["rules"]} - NOT_OF_SPEED:
             counts[rule][0 if ratio > EQUAL else 1 if ratio > 1 / EQUAL else 2] += 1
     return counts
 

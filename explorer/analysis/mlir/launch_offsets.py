@@ -23,7 +23,7 @@ _MADE = re.compile(r"tt\.make_range \{end = (\d+) : i32, start = (\d+) : i32\}")
 _AXIS_OF_GRID = re.compile(r"tt\.get_(?:program_id|num_programs) (x|y|z)\b")
 _AXIS = re.compile(r"\{axis = (\d+) : i32\}")
 _SHAPE = re.compile(r"tensor<((?:\d+x)+)")
-_SAME = ("tt.splat", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.index_cast")
+_SAME = ("tt.splat", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.index_cast", "arith.trunci")
 _SUMS = ("arith.addi", "arith.subi", "tt.addptr")
 #: Larger numbers, and tensors of more elements together, are left out.
 _LARGEST = 1 << 62

@@ -19,6 +19,7 @@ from explorer.queries.findings import (
     conversions,
     descriptors,
     double_precision,
+    few_elements,
     grid,
     guessed_arguments,
     index_overflow,
@@ -55,6 +56,7 @@ RULES: tuple[ModuleType, ...] = (
     bank_conflicts,
     loop_overhead,
     narrow_accesses,
+    few_elements,
     wide_divisions,
     large_tensors,
     occupancy_limit,
@@ -143,7 +145,7 @@ def _different(found: Iterable[Finding]) -> Iterator[Finding]:
 QUERY = Query(
     name="findings",
     summary="What costs speed in this kernel, with evidence, cause and advice, the most costly first.",
-    version=7,
+    version=8,
     document=FindingsDocument,
     find=find,
 )
