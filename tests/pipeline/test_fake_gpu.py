@@ -174,6 +174,21 @@ def test_the_content_of_a_small_tensor_is_what_the_script_gives_it(gpu, read, va
     assert gpu.assumed == {}
 
 
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize(
+    "make", [torch.Tensor.to_sparse_csr, torch.Tensor.to_sparse_csc, torch.Tensor.to_sparse]
+)
+def test_a_sparse_tensor_with_known_content_has_its_parts(gpu, make):
+    sparse = make(torch.eye(4, device="cuda"))
+    sparse = sparse.coalesce() if sparse.layout == torch.sparse_coo else sparse
+    assert sparse.values().is_cuda
+    assert sparse.values().shape == (4,)
+    for moved in (make(torch.eye(4)).cuda(), make(torch.eye(4)).to("cuda", torch.float16)):
+        assert moved.is_cuda
+        parts = moved.coalesce() if moved.layout == torch.sparse_coo else moved
+        assert parts.values().tolist() == [1.0] * 4
+
+
 def test_random_numbers_on_the_gpu_do_not_change_those_on_the_cpu(gpu):
     torch.manual_seed(1)
     alone = torch.randn(3)

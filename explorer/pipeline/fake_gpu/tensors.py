@@ -16,7 +16,7 @@ import torch.utils._device
 from torch.overrides import TorchFunctionMode
 
 from explorer.model import AssumedNumber
-from explorer.pipeline.fake_gpu.contents import META, MOST_ELEMENTS, Contents, is_small
+from explorer.pipeline.fake_gpu.contents import META, MOST_ELEMENTS, Contents, is_small, parts_of
 from explorer.pipeline.fake_gpu.unknown import UnknownBool, UnknownFloat, needs_value
 from explorer.pipeline.user_source import source_numbers, user_line
 
@@ -145,10 +145,24 @@ def _any_meta(values: Any) -> bool:
 
 def _to_meta(value: Any, scalars: bool = False) -> Any:
     if isinstance(value, torch.Tensor):
-        return value if value.is_meta or (value.dim() == 0 and not scalars) else value.to(META)
+        return value if value.is_meta or (value.dim() == 0 and not scalars) else _on_meta(value)
     if type(value) in (list, tuple):
         return type(value)(_to_meta(item, scalars) for item in value)
     return value
+
+
+def _on_meta(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a copy on the meta device. PyTorch's own copy of a sparse tensor has no elements."""
+    parts = [part.to(META) for part in parts_of(tensor)]
+    if not parts:
+        return tensor.to(META)
+    if tensor.layout == torch.sparse_coo:
+        return torch.sparse_coo_tensor(
+            *parts, tensor.shape, is_coalesced=tensor.is_coalesced(), check_invariants=False
+        )
+    return torch.sparse_compressed_tensor(
+        *parts, tensor.shape, layout=tensor.layout, device=META, check_invariants=False
+    )
 
 
 def _writes_to_real(name: str, args: tuple[Any, ...]) -> bool:
@@ -179,7 +193,7 @@ def _get_device(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: di
 
 
 def _move_to_gpu(mode: FakeGpuMode, _func: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Any:
-    return _moved(mode, args[0], args[0].to(META))
+    return _moved(mode, args[0], args[0] if args[0].is_meta else _on_meta(args[0]))
 
 
 def _moved(mode: FakeGpuMode, tensor: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
@@ -210,7 +224,10 @@ def _move(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str,
             rest[0] = META
         else:
             kwargs["device"] = META
-    return _moved(mode, tensor, func(tensor, *rest, **kwargs))
+    result = func(tensor, *rest, **kwargs)
+    if tensor.layout != torch.strided and result.is_meta and not tensor.is_meta:
+        result = _on_meta(tensor.to(result.dtype))
+    return _moved(mode, tensor, result)
 
 
 def _stay(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
