@@ -32,6 +32,8 @@ LARGEST_REAL_TENSOR = 1 << 22
 FIRST_ADDRESS = 0x7F_0000_000000
 ALLOCATION_BYTES = 512
 
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
 Handler = Callable[..., Any]
 
 
@@ -83,12 +85,34 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped 
                 raise
             content = self.contents.compute(func, args, kwargs)
             if content is None:
-                needs_value(f"the content of a tensor, for {getattr(func, '__name__', 'an operation')}")
+                return self._call_with_numbers(func, args, kwargs)
             return self.contents.attach(_to_meta(content, scalars=True), content)
         content = self.contents.compute(func, args, kwargs) if is_small(result) else None
         if content is None and args and result is args[0]:
             self.contents.forget(result)
         return self.contents.attach(result, content)
+
+    def _call_with_numbers(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `func` with numbers in place of tensors of one integer, as in `x[:length]`."""
+        assumed = dict(self.assumed)
+        try:
+            numbers = tuple(self._with_numbers(value) for value in args)
+            return self.on_meta(
+                func, numbers, {key: self._with_numbers(each) for key, each in kwargs.items()}
+            )
+        except (NotImplementedError, RuntimeError):
+            self.assumed.clear()
+            self.assumed.update(assumed)
+            needs_value(f"the content of a tensor, for {getattr(func, '__name__', 'an operation')}")
+
+    def _with_numbers(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor) and value.dtype in _INTEGERS and value.dim() == 0:
+            return _number(self, torch.Tensor.item, (value,), {})
+        if isinstance(value, slice):
+            return slice(*map(self._with_numbers, (value.start, value.stop, value.step)))
+        if type(value) in (list, tuple):
+            return type(value)(map(self._with_numbers, value))
+        return value
 
     def on_meta(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `func` on the meta device, without contents."""
@@ -158,7 +182,7 @@ def _on_meta(tensor: torch.Tensor) -> torch.Tensor:
         return tensor.to(META)
     if tensor.layout == torch.sparse_coo:
         return torch.sparse_coo_tensor(
-            *parts, tensor.shape, is_coalesced=tensor.is_coalesced(), check_invariants=False
+            *parts, tensor.shape, device=META, is_coalesced=tensor.is_coalesced(), check_invariants=False
         )
     return torch.sparse_compressed_tensor(
         *parts, tensor.shape, layout=tensor.layout, device=META, check_invariants=False
@@ -284,9 +308,13 @@ def _value(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _comparison(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if _any_meta(args) or _any_meta(kwargs.values()):
-        return UnknownBool()
-    return func(*args, **kwargs)
+    """Compare two tensors. Tensors of different shapes are not equal, whatever their content."""
+    if not (_any_meta(args) or _any_meta(kwargs.values())):
+        return func(*args, **kwargs)
+    first, second = (*args, *kwargs.values())[:2]
+    if getattr(func, "__name__", "") == "equal" and first.shape != second.shape:
+        return False
+    return UnknownBool()
 
 
 def _text(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
