@@ -217,6 +217,40 @@ def test_an_error_about_missing_arguments_names_the_missing_object_that_would_gi
     assert "'BLOCK'. absent_a.tune(…) would give them, and is not available" in error.message
 
 
+def test_a_heuristic_without_the_value_of_a_missing_decorator_names_the_decorator():
+    found = load(
+        HEAD.replace(
+            "@triton.jit",
+            "import absent_a\n@absent_a.tune()\n"
+            "@triton.heuristics({'n': lambda named: named['BLOCK'] // 2})\n@triton.jit",
+        )
+        + "kernel[(1,)](x)\n",
+        HOPPER,
+    )
+    (error,) = errors(found)
+    assert "no value of 'BLOCK'. absent_a.tune(…) would give it, and is not available" in error.message
+
+
+def test_a_kernel_that_a_missing_decorator_would_make_a_function_says_so():
+    found = load(
+        HEAD.replace("@triton.jit", "import absent_a\n@absent_a.pointwise\n@triton.jit") + "kernel(x)\n",
+        HOPPER,
+    )
+    (error,) = errors(found)
+    assert "called without a grid. absent_a.pointwise is not available, and would allow it" in error.message
+
+
+def test_a_script_that_asks_for_triton_together_with_a_missing_module_has_both():
+    source = HEAD.replace("import torch, triton\n", "import torch\n")
+    found = load(
+        "try:\n    import triton\n    from absent_a import tools\n    has_triton = True\n"
+        f"except ImportError:\n    has_triton = False\n{source}{LAUNCH.replace('16', 'int(has_triton)')}",
+        HOPPER,
+    )
+    assert errors(found) == []
+    assert found.launches[0].recorded.bound_arguments["n"] == 1
+
+
 def test_the_kernels_that_a_missing_function_was_given_are_named():
     found = loaded("from .tools import launch\nlaunch(kernel, (1,), x)\n")
     assert errors(found) == []

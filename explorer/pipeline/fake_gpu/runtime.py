@@ -26,7 +26,13 @@ from triton.runtime.jit import JITFunction
 from explorer.model import AssumedNumber
 from explorer.model.hardware import THREADS_PER_BLOCK
 from explorer.pipeline.errors import NeedsValue
-from explorer.pipeline.import_stubs import ImportStub, absent_sources, note_absent_source, without_stubs
+from explorer.pipeline.import_stubs import (
+    ImportStub,
+    NeedsModule,
+    absent_sources,
+    note_absent_source,
+    without_stubs,
+)
 from explorer.pipeline.stages.sass import disassemble
 from explorer.pipeline.user_source import user_line
 
@@ -235,7 +241,7 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
 def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
     """List the replacements for the functions that launch a kernel."""
-    run_kernel, run_heuristics = JITFunction.run, Heuristics.run
+    run_kernel, run_heuristics, call = JITFunction.run, Heuristics.run, JITFunction.__call__
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         names = self.arg_names[: len(args)]
@@ -254,7 +260,17 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
         return recorder.call(self, args, {"grid": grid, "warmup": warmup, **kwargs}, run)
 
     def run_with_heuristics(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return recorder.call(self, args, kwargs, lambda: run_heuristics(self, *args, **kwargs))
+        def run() -> Any:
+            try:
+                return run_heuristics(self, *args, **kwargs)
+            except KeyError as error:
+                sources = absent_sources(recorder.interface)
+                if sources and error.args[0] in self.arg_names:
+                    missing = f"There is no value of {error}. {' or '.join(sources)} would give it, and is"
+                    raise TypeError(f"{missing} not available").with_traceback(error.__traceback__) from None
+                raise
+
+        return recorder.call(self, args, kwargs, run)
 
     def run_autotuner(self: Any, *args: Any, **kwargs: Any) -> Any:
         return recorder.call(self, args, kwargs, lambda: _run_one_config(recorder, self, args, kwargs))
@@ -268,8 +284,15 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
         return decorate
 
+    def call_without_grid(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if sources := absent_sources(self):
+            allowed = f"{sources[0]} is not available, and would allow it"
+            raise NeedsModule(f"{self.__name__} is called without a grid. {allowed}.")
+        return call(self, *args, **kwargs)
+
     return [
         (JITFunction, "run", run_jit_function),
+        (JITFunction, "__call__", call_without_grid),
         (Autotuner, "__init__", noting_source(Autotuner.__init__)),
         (Heuristics, "__init__", noting_source(Heuristics.__init__)),
         (Heuristics, "run", run_with_heuristics),
