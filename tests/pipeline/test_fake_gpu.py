@@ -178,6 +178,8 @@ def test_a_tensor_of_one_integer_is_a_number_where_a_size_is_asked_for(gpu):
     lengths, large = torch.tensor([3, 5], device="cuda"), torch.empty(1 << 20, 4, device="cuda")
     assert large[lengths[0] : lengths[1]].shape == (2, 4)
     assert large[: lengths.sum(), None, lengths[0]].shape == (8, 1)
+    assert torch.zeros(lengths[0], 2).shape == (3, 2)
+    assert torch.zeros(8)[: lengths[1]].shape == (5,)
     assert gpu.assumed == {}
     assert large[: torch.empty_like(lengths)[0]].shape == (128, 4)
     assert [number.value for number in gpu.assumed.values()] == [128]

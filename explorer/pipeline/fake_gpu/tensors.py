@@ -96,22 +96,26 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped 
         """Call `func` with numbers in place of tensors of one integer, as in `x[:length]`."""
         assumed = dict(self.assumed)
         try:
-            numbers = tuple(self._with_numbers(value) for value in args)
-            return self.on_meta(
-                func, numbers, {key: self._with_numbers(each) for key, each in kwargs.items()}
-            )
+            numbers = tuple(self.with_numbers(value) for value in args)
+            return self.on_meta(func, numbers, {key: self.with_numbers(each) for key, each in kwargs.items()})
         except (NotImplementedError, RuntimeError):
             self.assumed.clear()
             self.assumed.update(assumed)
             needs_value(f"the content of a tensor, for {getattr(func, '__name__', 'an operation')}")
 
-    def _with_numbers(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor) and value.dtype in _INTEGERS and value.dim() == 0:
+    def with_numbers(self, value: Any) -> Any:
+        """Return `value` with numbers in place of tensors of one integer on the GPU."""
+        if (
+            isinstance(value, torch.Tensor)
+            and value.is_meta
+            and value.dtype in _INTEGERS
+            and value.dim() == 0
+        ):
             return _number(self, torch.Tensor.item, (value,), {})
         if isinstance(value, slice):
-            return slice(*map(self._with_numbers, (value.start, value.stop, value.step)))
+            return slice(*map(self.with_numbers, (value.start, value.stop, value.step)))
         if type(value) in (list, tuple):
-            return type(value)(map(self._with_numbers, value))
+            return type(value)(map(self.with_numbers, value))
         return value
 
     def on_meta(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -326,11 +330,19 @@ def _text(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str
 
 def _filled(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make a tensor. A large tensor on the CPU is not filled, which saves time."""
+    args = tuple(map(mode.with_numbers, args))
     placed = mode._place(func, kwargs)
     if placed.get("device") != META and "out" not in kwargs:
         shape_only = mode.on_meta(func, args, {**placed, "device": META})
         if shape_only.numel() > LARGEST_REAL_TENSOR:
             return shape_only
+    return mode.call(func, args, kwargs)
+
+
+def _indexed(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Index a tensor. Integers on the GPU may index a tensor on the CPU."""
+    if not args[0].is_meta:
+        args = (args[0], mode.with_numbers(args[1]), *args[2:])
     return mode.call(func, args, kwargs)
 
 
@@ -355,6 +367,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("item", "tolist", "__float__", "__int__", "__index__"), _number),
     **dict.fromkeys(("__bool__", "__array__", "numpy"), _value),
     **dict.fromkeys(("allclose", "equal"), _comparison),
+    **dict.fromkeys(("__getitem__", "__setitem__"), _indexed),
     **dict.fromkeys(("__repr__", "__str__", "__format__"), _text),
     **dict.fromkeys(("rand", "randn", "randint", "zeros", "ones", "empty", "full", "arange"), _filled),
 }
