@@ -6,6 +6,7 @@ import bisect
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import triton
@@ -123,13 +124,28 @@ def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> 
             words = "" if hasattr(current.node, "lineno") else str(current)
             message = current.error_message or words or message
         else:
-            message = str(current) or type(current).__name__
+            message = _without_a_variant(current) or str(current) or type(current).__name__
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
     if (found := _GLOBAL.search(message)) is not None:
         hint = _ADVICE_ABOUT_GLOBAL.format(found[1])
         return Diagnostic("error", _USES_GLOBAL.format(found[1]), stage, *place, hint=hint)
     message = message or "The kernel cannot be compiled."
     return Diagnostic("error", message, stage, *place, hint=_hint(message))
+
+
+def _without_a_variant(error: BaseException) -> str:
+    """Return which types an external function takes, if `error` is Triton's search for other types.
+
+    The text of this `KeyError` names the types alone.
+    """
+    frame = next(
+        (f for f, _ in walk_tb(error.__traceback__) if f.f_code.co_name == "extern_elementwise"), None
+    )
+    if frame is None or not isinstance(error, KeyError):
+        return ""
+    searched, variants = error.args[0], frame.f_locals["arg_type_symbol_dict"]
+    taken = " or ".join(f"({', '.join(map(str, types))})" for types in variants)
+    return f"The external function takes {taken}, not ({', '.join(map(str, searched))})."
 
 
 def _hint(message: str) -> str:
@@ -144,6 +160,8 @@ def _hint(message: str) -> str:
         return "This Triton version has no such function."
     if message.startswith("KeyError('__main__."):
         return "Triton does not support recursion. Use a loop."
+    if message.startswith("The external function takes "):
+        return "Convert the arguments, as in x.to(tl.float32)."
     if message.startswith("invalid function identifier"):
         return "Its name goes into the binary, which takes a to z, A to Z, digits and _ only: rename it."
     return ""

@@ -24,8 +24,11 @@ def user_error(message: str, line: int = 0, hint: str = "") -> UserError:
 class NeedsValue(BaseException):
     """The program needs a value that is not known here, for example a result of a kernel.
 
-    Not an `Exception`, so that the user's own `except Exception` does not catch it.
+    Not an `Exception`, so that the user's own `except Exception` does not catch it. `stops_launch`: a launch
+    needs the value.
     """
+
+    stops_launch = False
 
     def __init__(self, what: str) -> None:
         super().__init__(what)

@@ -42,6 +42,7 @@ _USES: dict[Fact, str] = {
     "condition": "a condition",
     "shape": "the size of a block",
     "count": "the number of iterations of an unrolled loop",
+    "bits": "the number of bits of a shift",
     "items": "a tuple",
     "dtype": "an element type",
     "function": "a function",
@@ -226,8 +227,8 @@ class Guesser:
             return Guess(Constant(self._block(name)), _reason(facts, "shape"))
         if counted is not None:
             return Guess(Constant(counted), "By its name.")
-        if "count" in facts:
-            return Guess(Constant(4), _reason(facts, "count"))
+        if "count" in facts or "bits" in facts:
+            return Guess(Constant(4), _reason(facts, "count" if "count" in facts else "bits"))
         if "condition" in facts:
             return Guess(Constant(False), _reason(facts, "condition"))
         if numbers and not {"integer", "near integer"} & facts.lines.keys():

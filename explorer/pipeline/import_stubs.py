@@ -7,19 +7,23 @@ such as `tl`, is the real module. A launch or a kernel that needs the content of
 
 from __future__ import annotations
 
+import ast
 import dis
 import importlib
+import linecache
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
+from triton.runtime.autotuner import Config, autotune
 from triton.runtime.driver import driver
 
 from explorer.model import Diagnostic
 from explorer.pipeline.errors import NeedsValue
-from explorer.pipeline.stub_conditions import answer_about_capability, holds
+from explorer.pipeline.stub_conditions import answer_about_capability, decides, holds
 from explorer.pipeline.user_files import shown_name
 from explorer.pipeline.user_source import is_users
 
@@ -42,6 +46,9 @@ _EXPORTED_AGAIN = {
 }
 
 _SHOWN_NAMES = 4
+
+#: The attribute of a kernel with the names of missing objects that would give it arguments.
+_ABSENT_SOURCES = "_explorer_absent_sources"
 
 HINT = (
     "Add the file that has it: drop it on the editor, or pass its folder with --root on the command line. "
@@ -72,6 +79,7 @@ class Absence:
         self.real: list[str] = []
         self.decorators: dict[str, str] = {}
         self.assumed: dict[str, bool] = {}
+        self.given: list[str] = []
 
     def describe(self) -> Diagnostic:
         """Return the note that names the missing module and the omissions and assumptions."""
@@ -80,6 +88,8 @@ class Absence:
             parts.append(f"Taken from Triton: {_listed(self.real)}.")
         if self.decorators:
             parts.append(f"Left out: {_listed([f'@{text}' for text in self.decorators.values()])}.")
+        if self.given:
+            parts.append(f"Given, perhaps for launches: {_listed(self.given)}.")
         for word, value in (("true", True), ("false", False)):
             if names := [name for name, assumed in self.assumed.items() if assumed == value]:
                 parts.append(f"Taken as {word}: {_listed(names)}.")
@@ -108,18 +118,20 @@ class ImportStub(ModuleType):
         vars(self)[name] = found
         return found
 
-    def __call__(self, *arguments: Any, **_options: Any) -> Any:
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
         is_decorator = len(arguments) == 1 or (arguments and not self._absence.sentence)
         if _is_class_statement(arguments):  # The stub is the metaclass.
             return type(*arguments)
         if is_decorator and _can_be_decorated(arguments[0]):
-            decorated = getattr(arguments[0], "__name__", "a function")
-            self._absence.decorators[self.__name__] = f"{self.__name__} of {decorated}"
-            return arguments[0]
+            return self._decorate(arguments[0])
         if self.__name__.endswith("capability"):
             return answer_about_capability(self.__name__.rpartition(".")[2], arguments)
-        called = self.__name__.removesuffix("(…)")
-        return self._derived(f"{called}(…)")
+        self._absence.given += [
+            f"{_name_of(value)} to {self.__name__}" for value in arguments if _is_kernel(value)
+        ]
+        result = self._derived(f"{self.__name__.removesuffix('(…)')}(…)")
+        vars(result)["_options"] = options
+        return result
 
     def __getitem__(self, _item: Any) -> Any:
         return self._derived(f"{self.__name__}[…]")
@@ -185,6 +197,22 @@ class ImportStub(ModuleType):
         self._absence.real.append(f"{self.__name__}.{name}")
         return importlib.import_module(real)
 
+    def _decorate(self, decorated: Any) -> Any:
+        """Return `decorated`, with stubs for the attributes that the user's code reads from it.
+
+        A decorator that was called with a list of configurations tunes a kernel.
+        """
+        configs = vars(self).get("_options", {}).get("configs")
+        if _is_kernel(decorated) and configs and all(isinstance(each, Config) for each in configs):
+            self._absence.real.append(self.__name__)
+            return autotune(configs, key=[])(decorated)
+        self._absence.decorators[self.__name__] = f"{self.__name__} of {_name_of(decorated)}"
+        if _is_kernel(decorated):
+            note_absent_source(decorated, self)
+        for attribute in _read_attributes(decorated) - set(dir(decorated)):
+            setattr(decorated, attribute, self._derived(f"{self.__name__}.{attribute}"))
+        return decorated
+
     def _derived(self, name: str) -> ImportStub:
         return ImportStub(name, self._absence)
 
@@ -222,14 +250,40 @@ def find_stub(values: list[Any]) -> ImportStub | None:
     return None
 
 
-def refuse_stubs(kernel: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Stop if a launch of `kernel` passes an object of a missing module."""
-    for name, value in (*zip(kernel.arg_names, arguments, strict=False), *options.items()):
-        stub = find_stub([value])
-        if stub is not None:
+def without_stubs(
+    kernel: Any, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a launch of `kernel`, with the answers of conditions such as `is_hopper()`.
+
+    Raises:
+        NeedsModule: the launch passes another object of a missing module.
+    """
+
+    def known(name: str, value: Any) -> Any:
+        if isinstance(value, ImportStub) and decides(value.__name__.rpartition(".")[2]):
+            return bool(value)
+        if (stub := find_stub([value])) is not None:
             raise NeedsModule(
                 f"This launch of {kernel.__name__} needs {stub.__name__} for {name}. {stub._absence.sentence}"
             )
+        return value
+
+    # Triton reports arguments without a name.
+    names = (*kernel.arg_names, *("an argument" for _ in arguments[len(kernel.arg_names) :]))
+    values = tuple(map(known, names, arguments))
+    return values, {name: known(name, value) for name, value in options.items()}
+
+
+def note_absent_source(kernel: Any, value: Any) -> None:
+    """Note that `value`, if it is a stub, would give arguments to a kernel or one of its decorators."""
+    if (stub := find_stub([value])) is not None:
+        vars(kernel).setdefault(_ABSENT_SOURCES, []).append(stub.__name__)
+
+
+def absent_sources(kernel: Any) -> list[str]:
+    """Return the names of the stubs that would give arguments to a kernel."""
+    names = list(vars(kernel).get(_ABSENT_SOURCES, []))
+    return names + absent_sources(kernel.fn) if _is_kernel(kernel) else names
 
 
 def _stub_class(stub: ImportStub, bases: tuple[Any, ...]) -> Any:
@@ -275,9 +329,40 @@ def _can_be_decorated(value: Any) -> bool:
     """Return whether a call with this value decorates it: a kernel, a function or a class of the user."""
     if isinstance(value, type):
         return is_users(getattr(sys.modules.get(value.__module__), "__file__", None) or "")
-    is_kernel = hasattr(type(value), "run") and hasattr(value, "fn")
     is_function = isinstance(value, FunctionType) and value.__name__ != "<lambda>"
-    return is_kernel or is_function or isinstance(value, staticmethod | classmethod)
+    return _is_kernel(value) or is_function or isinstance(value, staticmethod | classmethod)
+
+
+def _is_kernel(value: Any) -> bool:
+    return hasattr(type(value), "run") and hasattr(value, "fn")
+
+
+def _name_of(value: Any) -> str:
+    """Return the name of a function, or of the function of a kernel."""
+    while _is_kernel(value):
+        value = value.fn
+    return getattr(value, "__name__", "a function")
+
+
+def _read_attributes(decorated: Any) -> set[str]:
+    """Return the attributes that the file of a function or kernel reads from its name."""
+    while _is_kernel(decorated):
+        decorated = decorated.fn
+    if not isinstance(decorated, FunctionType):
+        return set()
+    file = decorated.__code__.co_filename
+    reads = _attributes_by_name(file, "".join(linecache.getlines(file)))
+    return {attribute for name, attribute in reads if name == decorated.__name__}
+
+
+@lru_cache(maxsize=64)
+def _attributes_by_name(_file: str, source: str) -> frozenset[tuple[str, str]]:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    reads = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return frozenset((node.value.id, node.attr) for node in reads if isinstance(node.value, ast.Name))
 
 
 def _unpacked_count(frame: FrameType) -> int:

@@ -102,7 +102,7 @@ class MissingFinder(StubFinder):
 
     def absence_of(self, name: str) -> Absence | None:
         importer = _importer()
-        if importer is None or _expects_absence(importer.f_code.co_filename, importer.f_lineno):
+        if importer is None or _expects_absence(importer.f_code.co_filename, importer.f_lineno, name):
             return None
         parent = sys.modules.get(name.rpartition(".")[0])
         if isinstance(parent, ImportStub):
@@ -140,16 +140,23 @@ def _importer() -> FrameType | None:
     return None
 
 
-def _expects_absence(file: str, line: int) -> bool:
-    """Return whether the import at `line` is in a `try` that continues without the module."""
+def _expects_absence(file: str, line: int, name: str) -> bool:
+    """Return whether the import of `name` at `line` is in a `try` that continues without the module.
+
+    A `try` that also imports Triton asks for Triton, which is installed.
+    """
     return any(
-        first <= line <= last for first, last in _optional_lines(file, "".join(linecache.getlines(file)))
+        first <= line <= last and not (asks_for_triton and name.partition(".")[0] != "triton")
+        for first, last, asks_for_triton in _optional_lines(file, "".join(linecache.getlines(file)))
     )
 
 
 @lru_cache(maxsize=64)
-def _optional_lines(_file: str, source: str) -> tuple[tuple[int, int], ...]:
-    """Return the first and last lines of the blocks in which an import may fail."""
+def _optional_lines(_file: str, source: str) -> tuple[tuple[int, int, bool], ...]:
+    """Return the first and last lines of the blocks in which an import may fail.
+
+    The third value is whether the block imports Triton.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -164,8 +171,13 @@ def _optional_lines(_file: str, source: str) -> tuple[tuple[int, int], ...]:
             case _:
                 continue
         if goes_on:
-            found.append((node.body[0].lineno, node.body[-1].end_lineno or 0))
+            asks_for_triton = any(map(_imports_triton, node.body))
+            found.append((node.body[0].lineno, node.body[-1].end_lineno or 0, asks_for_triton))
     return tuple(found)
+
+
+def _imports_triton(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Import) and any(each.name == "triton" for each in statement.names)
 
 
 def _suppresses_import_error(item: ast.withitem) -> bool:

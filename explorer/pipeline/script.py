@@ -102,8 +102,8 @@ class Script:
         """Enter a statement that only checks or prints results."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> bool:
-        """Skip the rest of that statement if it needs an unknown value."""
-        if not isinstance(error, NeedsValue):
+        """Skip the rest of that statement if it needs an unknown value other than for a launch."""
+        if not isinstance(error, NeedsValue) or error.stops_launch:
             return False
         self._skipped.add(user_source.user_line())
         return True

@@ -32,6 +32,8 @@ _CONDITIONS: tuple[tuple[re.Pattern[str], Callable[[GPUTarget], bool]], ...] = t
 #: Names of NVIDIA's architectures in the names of conditions, and words that include all later architectures.
 _ARCHITECTURES = re.compile(r"ampere|hopper|blackwell|sm_?(\d{2,3})", re.IGNORECASE)
 _MAJOR_CAPABILITIES = {"ampere": 8, "hopper": 9, "blackwell": 10}
+#: The beginnings of names that ask a question, which True or False answers.
+_ASKS = re.compile(r"_*(?:is|has|supports?)(?![a-z])", re.IGNORECASE)
 _OR_LATER = re.compile(r"later|newer|above|plus|least|support|require|has_", re.IGNORECASE)
 
 
@@ -48,6 +50,12 @@ class Capability(NamedTuple):
 def capability_of(target: GPUTarget) -> Capability:
     """Return the compute capability of a target. It is (0, 0) for a GPU of AMD."""
     return Capability(*divmod(target.arch, 10)) if target.backend == "cuda" else Capability(0, 0)
+
+
+def decides(condition: str) -> bool:
+    """Return whether `condition` is a question, and a word in it is about the target."""
+    words = (_ARCHITECTURES, *(words for words, _ in _CONDITIONS))
+    return bool(_ASKS.match(condition)) and any(each.search(condition) for each in words)
 
 
 def holds(condition: str, target: GPUTarget) -> bool:

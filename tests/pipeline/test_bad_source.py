@@ -107,6 +107,14 @@ def test_a_name_that_no_binary_can_have_is_to_be_changed():
     assert "rename it" in errors(run(source))[0].hint
 
 
+def test_the_types_that_a_function_of_libdevice_takes_are_named():
+    source = KERNEL.replace("    i =", "    libdevice.tanh(tl.full((2,), 1, tl.float16))\n    i =")
+    (error,) = errors(run("from triton.language.extra import libdevice\n" + source))
+    assert error.message == "The external function takes (fp32) or (fp64), not (fp16)."
+    assert error.line == 7
+    assert "x.to(tl.float32)" in error.hint
+
+
 def test_an_attribute_that_a_value_lacks_is_not_blamed_on_the_version():
     source = KERNEL.replace("tl.arange(0, BLOCK)", "tl.program_id(0).nothing")
     (error,) = errors(run(source))

@@ -174,6 +174,38 @@ def test_the_content_of_a_small_tensor_is_what_the_script_gives_it(gpu, read, va
     assert gpu.assumed == {}
 
 
+def test_a_tensor_of_one_integer_is_a_number_where_a_size_is_asked_for(gpu):
+    lengths, large = torch.tensor([3, 5], device="cuda"), torch.empty(1 << 20, 4, device="cuda")
+    assert large[lengths[0] : lengths[1]].shape == (2, 4)
+    assert large[: lengths.sum(), None, lengths[0]].shape == (8, 1)
+    assert torch.zeros(lengths[0], 2).shape == (3, 2)
+    assert torch.zeros(8)[: lengths[1]].shape == (5,)
+    assert gpu.assumed == {}
+    assert large[: torch.empty_like(lengths)[0]].shape == (128, 4)
+    assert [number.value for number in gpu.assumed.values()] == [128]
+
+
+def test_tensors_of_different_shapes_are_not_equal(gpu):
+    assert not torch.equal(torch.empty(4, device="cuda"), torch.tensor(1.0, device="cuda"))
+    with pytest.raises(NeedsValue):
+        bool(torch.equal(torch.empty((), device="cuda"), torch.tensor(1.0, device="cuda")))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize(
+    "make", [torch.Tensor.to_sparse_csr, torch.Tensor.to_sparse_csc, torch.Tensor.to_sparse]
+)
+def test_a_sparse_tensor_with_known_content_has_its_parts(gpu, make):
+    sparse = make(torch.eye(4, device="cuda"))
+    sparse = sparse.coalesce() if sparse.layout == torch.sparse_coo else sparse
+    assert sparse.values().is_cuda
+    assert sparse.values().shape == (4,)
+    for moved in (make(torch.eye(4)).cuda(), make(torch.eye(4)).to("cuda", torch.float16)):
+        assert moved.is_cuda
+        parts = moved.coalesce() if moved.layout == torch.sparse_coo else moved
+        assert parts.values().tolist() == [1.0] * 4
+
+
 def test_random_numbers_on_the_gpu_do_not_change_those_on_the_cpu(gpu):
     torch.manual_seed(1)
     alone = torch.randn(3)

@@ -331,3 +331,13 @@ def test_the_innermost_stride_of_each_address_is_one():
     described = resolve(found, Request(HEAD + STRIDED, "cuda:90", ""), HOPPER).described
     folded = [each.name for each in described.arguments if each.specialization == "equal to 1"]
     assert folded == ones
+
+
+def test_a_constant_that_numbers_are_shifted_by_is_small():
+    (kernel,) = load(
+        HEAD + "@triton.jit\ndef pack(x, EXPONENT: tl.constexpr, FRACTION: tl.constexpr):\n"
+        "    largest = (1 << (EXPONENT + FRACTION)) - 1\n    tl.store(x, tl.load(x) & largest)\n",
+        HOPPER,
+    ).kernels
+    bits = [(each.guess.value, each.reason) for each in kernel.info.parameters if each.is_constexpr]
+    assert bits == [(4, "Used as the number of bits of a shift in line 7.")] * 2

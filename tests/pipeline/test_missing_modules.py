@@ -113,6 +113,49 @@ def test_a_launch_that_needs_a_missing_value_names_it():
     assert [launch.info.line for launch in found.launches] == [12]
 
 
+@pytest.mark.parametrize("condition", ["platform.is_hopper()", "IS_NVIDIA_HOPPER", "has_sm90"])
+def test_a_launch_passes_the_answer_of_a_condition_of_a_missing_module(condition):
+    source = f"{HEAD}import absent_a\nkernel[(1,)](x, n=absent_a.{condition}, BLOCK=64)\n"
+    found = {name: load(source, find_target(name)) for name in ("cuda:80", "cuda:90")}
+    assert [errors(each) for each in found.values()] == [[], []]
+    passed = [each.launches[0].recorded.bound_arguments["n"] for each in found.values()]
+    assert passed == [False, True]
+    assert f"Taken as true: absent_a.{condition.split('(')[0]}" in notes(found["cuda:90"])[0].message
+
+
+@pytest.mark.parametrize("name", ["gpu_blocks", "is_causal", "cuda_count()"])
+def test_a_launch_does_not_pass_a_missing_value_that_is_no_condition_about_the_target(name):
+    found = loaded(f"import absent_a\nkernel[(1,)](x, absent_a.{name}, BLOCK=64)\n")
+    assert f"needs absent_a.{name.split('(')[0]}" in errors(found)[0].message
+
+
+def test_all_configurations_remain_where_a_missing_module_would_choose_among_them():
+    found = load(
+        HEAD.replace(
+            "@triton.jit",
+            "import absent_a\ndef prune(configs, named, **_rest):\n"
+            "    return absent_a.prune(configs, named)\n"
+            "@triton.autotune([triton.Config({'BLOCK': 64}), triton.Config({'BLOCK': 32})], key=['n'],\n"
+            "    prune_configs_by={'early_config_prune': prune})\n@triton.jit",
+        )
+        + "kernel[(1,)](x, 16)\n",
+        HOPPER,
+    )
+    assert errors(found) == []
+    assert [launch.info.config for launch in found.launches] == [0]
+
+
+@pytest.mark.parametrize(
+    "launch", ["(1,)](x, 1, BLOCK=absent_a.size)", "(absent_a.count(),)](x, 1, BLOCK=64)"]
+)
+def test_a_launch_in_a_printed_expression_that_needs_a_missing_value_is_reported(launch):
+    found = loaded(f"import absent_a\nprint(kernel[{launch})\n{LAUNCH}")
+    (error,) = errors(found)
+    assert error.line == 10
+    assert "The package absent_a is not installed here" in error.message
+    assert [launch.info.line for launch in found.launches][-1] == 11
+
+
 def test_a_grid_that_needs_a_missing_value_names_it():
     (error,) = errors(loaded("import absent_a\nkernel[(absent_a.count(),)](x, 1, BLOCK=64)\n"))
     assert "absent_a.count(…)" in error.message
@@ -135,6 +178,83 @@ def test_a_kernel_under_a_missing_decorator_is_found_and_the_decorator_named():
     assert [kernel.info.name for kernel in found.kernels] == ["kernel"]
     assert len(found.launches) == 1
     assert "@absent_a.tune(…) of kernel" in notes(found)[0].message
+
+
+def test_an_object_under_a_missing_decorator_has_the_attributes_that_the_script_reads():
+    found = load(
+        HEAD.replace("@triton.jit", "import absent_a\n@absent_a.pointwise(3)\n@triton.jit")
+        + "kernel.register(4)\n@absent_a.operator('a::b')\ndef run(x):\n    kernel[(1,)](x, 1, BLOCK=64)\n"
+        "@run.register_fake\ndef _(x):\n    pass\nrun(x)\n",
+        HOPPER,
+    )
+    assert errors(found) == []
+    assert len(found.launches) == 1
+
+
+def test_a_missing_decorator_with_configurations_tunes_the_kernel():
+    configs = "configs=[triton.Config({'BLOCK': 64}, num_warps=8), triton.Config({'BLOCK': 32})], key=['m']"
+    found = load(
+        HEAD.replace("@triton.jit", f"import absent_a\n@absent_a.tune({configs})\n@triton.jit")
+        + "kernel[(1,)](x, 16)\n",
+        HOPPER,
+    )
+    assert errors(found) == []
+    assert found.launches[0].recorded.options["num_warps"] == 8
+    assert len(found.kernels[0].info.configs) == 2
+    assert "Taken from Triton: absent_a.tune(…)" in notes(found)[0].message
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    ["absent_a.tune()", "triton.autotune(absent_a.tune(), key=['n'])", "triton.heuristics(absent_a.tune())"],
+)
+def test_an_error_about_missing_arguments_names_the_missing_object_that_would_give_them(decorator):
+    found = load(
+        HEAD.replace("@triton.jit", f"import absent_a\n@{decorator}\n@triton.jit") + "kernel[(1,)](x, 16)\n",
+        HOPPER,
+    )
+    (error,) = errors(found)
+    assert "'BLOCK'. absent_a.tune(…) would give them, and is not available" in error.message
+
+
+def test_a_heuristic_without_the_value_of_a_missing_decorator_names_the_decorator():
+    found = load(
+        HEAD.replace(
+            "@triton.jit",
+            "import absent_a\n@absent_a.tune()\n"
+            "@triton.heuristics({'n': lambda named: named['BLOCK'] // 2})\n@triton.jit",
+        )
+        + "kernel[(1,)](x)\n",
+        HOPPER,
+    )
+    (error,) = errors(found)
+    assert "no value of 'BLOCK'. absent_a.tune(…) would give it, and is not available" in error.message
+
+
+def test_a_kernel_that_a_missing_decorator_would_make_a_function_says_so():
+    found = load(
+        HEAD.replace("@triton.jit", "import absent_a\n@absent_a.pointwise\n@triton.jit") + "kernel(x)\n",
+        HOPPER,
+    )
+    (error,) = errors(found)
+    assert "called without a grid. absent_a.pointwise is not available, and would allow it" in error.message
+
+
+def test_a_script_that_asks_for_triton_together_with_a_missing_module_has_both():
+    source = HEAD.replace("import torch, triton\n", "import torch\n")
+    found = load(
+        "try:\n    import triton\n    from absent_a import tools\n    has_triton = True\n"
+        f"except ImportError:\n    has_triton = False\n{source}{LAUNCH.replace('16', 'int(has_triton)')}",
+        HOPPER,
+    )
+    assert errors(found) == []
+    assert found.launches[0].recorded.bound_arguments["n"] == 1
+
+
+def test_the_kernels_that_a_missing_function_was_given_are_named():
+    found = loaded("from .tools import launch\nlaunch(kernel, (1,), x)\n")
+    assert errors(found) == []
+    assert "Given, perhaps for launches: kernel to .tools.launch." in notes(found)[0].message
 
 
 EXPORTED_AGAIN = """\

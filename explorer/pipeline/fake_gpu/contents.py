@@ -30,6 +30,13 @@ _FILLING = frozenset(
 _COMPUTING = ("torch.functional", "torch.nn.functional", "torch._tensor")
 _OF_C = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 
+#: The methods that return the parts of a sparse tensor, by layouts.
+_PARTS: dict[torch.layout, tuple[str, ...]] = {
+    torch.sparse_coo: ("_indices", "_values"),
+    **dict.fromkeys((torch.sparse_csr, torch.sparse_bsr), ("crow_indices", "col_indices", "values")),
+    **dict.fromkeys((torch.sparse_csc, torch.sparse_bsc), ("ccol_indices", "row_indices", "values")),
+}
+
 _ATTRIBUTE = "_explorer_content"
 
 
@@ -51,7 +58,7 @@ class Contents:
 
     def is_guess(self, content: torch.Tensor) -> bool:
         """Return whether a kernel may have written the content in the meantime."""
-        return content.untyped_storage()._cdata in self._written
+        return any(storage._cdata in self._written for storage in _storages(content))
 
     def like(self, copy: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
         """Return `copy`, which is a guess if it was made from a guess."""
@@ -133,8 +140,17 @@ class Contents:
         return value
 
     def _guess(self, content: torch.Tensor) -> None:
-        storage = content.untyped_storage()
-        self._written[storage._cdata] = storage  # Kept, so that no other storage gets its identity.
+        for storage in _storages(content):
+            self._written[storage._cdata] = storage  # Kept, so that no other storage gets its identity.
+
+
+def _storages(content: torch.Tensor) -> list[torch.UntypedStorage]:
+    return [part.untyped_storage() for part in parts_of(content) or [content]]
+
+
+def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """Return the indices and values of a sparse tensor; none of another tensor."""
+    return [getattr(tensor, name)() for name in _PARTS.get(tensor.layout, ())]
 
 
 def is_small(result: Any) -> bool:

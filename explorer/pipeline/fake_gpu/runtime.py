@@ -25,7 +25,14 @@ from triton.runtime.jit import JITFunction
 
 from explorer.model import AssumedNumber
 from explorer.model.hardware import THREADS_PER_BLOCK
-from explorer.pipeline.import_stubs import refuse_stubs
+from explorer.pipeline.errors import NeedsValue
+from explorer.pipeline.import_stubs import (
+    ImportStub,
+    NeedsModule,
+    absent_sources,
+    note_absent_source,
+    without_stubs,
+)
 from explorer.pipeline.stages.sass import disassemble
 from explorer.pipeline.user_source import user_line
 
@@ -96,6 +103,11 @@ class Recorder:
         """Whether a call of a kernel is being executed."""
         return self._call is not None
 
+    @property
+    def interface(self) -> Any:
+        """The object that is being launched: a kernel, or the outermost of its decorators."""
+        return self._call.interface if self._call is not None else None
+
     def call(
         self, interface: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], run: Callable[[], Any]
     ) -> Any:
@@ -105,8 +117,10 @@ class Recorder:
         self._call = Call(interface, arguments, dict(keywords))
         try:
             return run()
-        except BaseException:
+        except BaseException as error:
             self.note_target_read()  # The target's compiler may have refused the options.
+            if isinstance(error, NeedsValue):
+                error.stops_launch = True
             raise
         finally:
             self._call = self._config_index = None
@@ -227,7 +241,7 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
 def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
     """List the replacements for the functions that launch a kernel."""
-    run_kernel, run_heuristics = JITFunction.run, Heuristics.run
+    run_kernel, run_heuristics, call = JITFunction.run, Heuristics.run, JITFunction.__call__
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         names = self.arg_names[: len(args)]
@@ -236,23 +250,51 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
             overrides = recorder.overrides  # a selector sets them for a second attempt
             values = (*map(overrides.get, names, args), *args[len(names) :])
             named = {**kwargs, **{name: value for name, value in overrides.items() if name not in names}}
-            refuse_stubs(self, values, named)
+            values, named = without_stubs(self, values, named)
             recorder.note_written([*values, *named.values()])
             try:
                 return run_kernel(self, *values, grid=grid, warmup=warmup, **named)
             except TypeError as error:
-                raise _in_the_users_words(error, self, named) from None
+                raise _in_the_users_words(error, self, named, recorder.interface) from None
 
         return recorder.call(self, args, {"grid": grid, "warmup": warmup, **kwargs}, run)
 
     def run_with_heuristics(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return recorder.call(self, args, kwargs, lambda: run_heuristics(self, *args, **kwargs))
+        def run() -> Any:
+            try:
+                return run_heuristics(self, *args, **kwargs)
+            except KeyError as error:
+                sources = absent_sources(recorder.interface)
+                if sources and error.args[0] in self.arg_names:
+                    missing = f"There is no value of {error}. {' or '.join(sources)} would give it, and is"
+                    raise TypeError(f"{missing} not available").with_traceback(error.__traceback__) from None
+                raise
+
+        return recorder.call(self, args, kwargs, run)
 
     def run_autotuner(self: Any, *args: Any, **kwargs: Any) -> Any:
         return recorder.call(self, args, kwargs, lambda: _run_one_config(recorder, self, args, kwargs))
 
+    def noting_source(initialize: Callable[..., None]) -> Callable[..., None]:
+        """Return the `__init__` of a decorator that notes configurations of a missing module."""
+
+        def decorate(self: Any, fn: Any, arg_names: Any, values: Any, *args: Any, **kwargs: Any) -> None:
+            note_absent_source(self, values)
+            initialize(self, fn, arg_names, values, *args, **kwargs)
+
+        return decorate
+
+    def call_without_grid(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if sources := absent_sources(self):
+            allowed = f"{sources[0]} is not available, and would allow it"
+            raise NeedsModule(f"{self.__name__} is called without a grid. {allowed}.")
+        return call(self, *args, **kwargs)
+
     return [
         (JITFunction, "run", run_jit_function),
+        (JITFunction, "__call__", call_without_grid),
+        (Autotuner, "__init__", noting_source(Autotuner.__init__)),
+        (Heuristics, "__init__", noting_source(Heuristics.__init__)),
         (Heuristics, "run", run_with_heuristics),
         (Autotuner, "run", run_autotuner),
         (Autotuner, "warmup", lambda self, *args, **kwargs: [_warm_up_autotuner(self, args, kwargs)]),
@@ -297,8 +339,10 @@ def record_source(
     return recorder.record(src.fn, key, src.signature, src.constants, src.attrs, dict(parsed.__dict__), bound)
 
 
-def _in_the_users_words(error: TypeError, kernel: Any, named: dict[str, Any]) -> TypeError:
+def _in_the_users_words(error: TypeError, kernel: Any, named: dict[str, Any], interface: Any) -> TypeError:
     """Return the kernel's name in place of the function that Triton generates to bind arguments.
+
+    `interface` is the object that was launched.
 
     Triton looks for names that are neither arguments nor options only after it has bound the arguments.
     """
@@ -306,6 +350,8 @@ def _in_the_users_words(error: TypeError, kernel: Any, named: dict[str, Any]) ->
     options = make_backend(driver.active.get_current_target()).parse_options({}).__dict__
     if others := [name for name in named if name not in kernel.arg_names and name not in options]:
         text += f". The kernel has no argument {' or '.join(map(repr, others))}"
+    elif "missing" in text and (sources := absent_sources(interface)):
+        text += f". {' or '.join(sources)} would give them, and is not available"
     return TypeError(text).with_traceback(error.__traceback__)
 
 
@@ -335,8 +381,23 @@ def choose_config(autotuner: Any, index: int | None, args: tuple[Any, ...], kwar
     if index is not None:
         return autotuner.configs[index]
     if len(autotuner.configs) > 1:
-        return autotuner.prune_configs(kwargs)[0]
+        prune = autotuner.early_config_prune
+        autotuner.early_config_prune = _unless_missing(prune) if prune else None
+        try:
+            return autotuner.prune_configs(kwargs)[0]
+        finally:
+            autotuner.early_config_prune = prune
     return autotuner.configs[0]
+
+
+def _unless_missing(prune: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `prune` such that it keeps all configurations if a missing module has the choice."""
+
+    def pruned(configs: list[Any], *arguments: Any, **named: Any) -> Any:
+        chosen = prune(configs, *arguments, **named)
+        return configs if isinstance(chosen, ImportStub) else chosen
+
+    return pruned
 
 
 def bound_arguments(frame: Any) -> dict[str, Any]:

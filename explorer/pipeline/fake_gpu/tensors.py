@@ -16,7 +16,7 @@ import torch.utils._device
 from torch.overrides import TorchFunctionMode
 
 from explorer.model import AssumedNumber
-from explorer.pipeline.fake_gpu.contents import META, MOST_ELEMENTS, Contents, is_small
+from explorer.pipeline.fake_gpu.contents import META, MOST_ELEMENTS, Contents, is_small, parts_of
 from explorer.pipeline.fake_gpu.unknown import UnknownBool, UnknownFloat, needs_value
 from explorer.pipeline.user_source import source_numbers, user_line
 
@@ -31,6 +31,8 @@ LARGEST_REAL_TENSOR = 1 << 22
 #: The start of the fake GPU's memory, and the granularity of the caching allocator.
 FIRST_ADDRESS = 0x7F_0000_000000
 ALLOCATION_BYTES = 512
+
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 Handler = Callable[..., Any]
 
@@ -83,12 +85,38 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped 
                 raise
             content = self.contents.compute(func, args, kwargs)
             if content is None:
-                needs_value(f"the content of a tensor, for {getattr(func, '__name__', 'an operation')}")
+                return self._call_with_numbers(func, args, kwargs)
             return self.contents.attach(_to_meta(content, scalars=True), content)
         content = self.contents.compute(func, args, kwargs) if is_small(result) else None
         if content is None and args and result is args[0]:
             self.contents.forget(result)
         return self.contents.attach(result, content)
+
+    def _call_with_numbers(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `func` with numbers in place of tensors of one integer, as in `x[:length]`."""
+        assumed = dict(self.assumed)
+        try:
+            numbers = tuple(self.with_numbers(value) for value in args)
+            return self.on_meta(func, numbers, {key: self.with_numbers(each) for key, each in kwargs.items()})
+        except (NotImplementedError, RuntimeError):
+            self.assumed.clear()
+            self.assumed.update(assumed)
+            needs_value(f"the content of a tensor, for {getattr(func, '__name__', 'an operation')}")
+
+    def with_numbers(self, value: Any) -> Any:
+        """Return `value` with numbers in place of tensors of one integer on the GPU."""
+        if (
+            isinstance(value, torch.Tensor)
+            and value.is_meta
+            and value.dtype in _INTEGERS
+            and value.dim() == 0
+        ):
+            return _number(self, torch.Tensor.item, (value,), {})
+        if isinstance(value, slice):
+            return slice(*map(self.with_numbers, (value.start, value.stop, value.step)))
+        if type(value) in (list, tuple):
+            return type(value)(map(self.with_numbers, value))
+        return value
 
     def on_meta(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `func` on the meta device, without contents."""
@@ -145,10 +173,24 @@ def _any_meta(values: Any) -> bool:
 
 def _to_meta(value: Any, scalars: bool = False) -> Any:
     if isinstance(value, torch.Tensor):
-        return value if value.is_meta or (value.dim() == 0 and not scalars) else value.to(META)
+        return value if value.is_meta or (value.dim() == 0 and not scalars) else _on_meta(value)
     if type(value) in (list, tuple):
         return type(value)(_to_meta(item, scalars) for item in value)
     return value
+
+
+def _on_meta(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a copy on the meta device. PyTorch's own copy of a sparse tensor has no elements."""
+    parts = [part.to(META) for part in parts_of(tensor)]
+    if not parts:
+        return tensor.to(META)
+    if tensor.layout == torch.sparse_coo:
+        return torch.sparse_coo_tensor(
+            *parts, tensor.shape, device=META, is_coalesced=tensor.is_coalesced(), check_invariants=False
+        )
+    return torch.sparse_compressed_tensor(
+        *parts, tensor.shape, layout=tensor.layout, device=META, check_invariants=False
+    )
 
 
 def _writes_to_real(name: str, args: tuple[Any, ...]) -> bool:
@@ -179,7 +221,7 @@ def _get_device(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: di
 
 
 def _move_to_gpu(mode: FakeGpuMode, _func: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Any:
-    return _moved(mode, args[0], args[0].to(META))
+    return _moved(mode, args[0], args[0] if args[0].is_meta else _on_meta(args[0]))
 
 
 def _moved(mode: FakeGpuMode, tensor: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
@@ -210,7 +252,10 @@ def _move(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str,
             rest[0] = META
         else:
             kwargs["device"] = META
-    return _moved(mode, tensor, func(tensor, *rest, **kwargs))
+    result = func(tensor, *rest, **kwargs)
+    if tensor.layout != torch.strided and result.is_meta and not tensor.is_meta:
+        result = _on_meta(tensor.to(result.dtype))
+    return _moved(mode, tensor, result)
 
 
 def _stay(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -267,9 +312,13 @@ def _value(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _comparison(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if _any_meta(args) or _any_meta(kwargs.values()):
-        return UnknownBool()
-    return func(*args, **kwargs)
+    """Compare two tensors. Tensors of different shapes are not equal, whatever their content."""
+    if not (_any_meta(args) or _any_meta(kwargs.values())):
+        return func(*args, **kwargs)
+    first, second = (*args, *kwargs.values())[:2]
+    if getattr(func, "__name__", "") == "equal" and first.shape != second.shape:
+        return False
+    return UnknownBool()
 
 
 def _text(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -281,11 +330,19 @@ def _text(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str
 
 def _filled(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make a tensor. A large tensor on the CPU is not filled, which saves time."""
+    args = tuple(map(mode.with_numbers, args))
     placed = mode._place(func, kwargs)
     if placed.get("device") != META and "out" not in kwargs:
         shape_only = mode.on_meta(func, args, {**placed, "device": META})
         if shape_only.numel() > LARGEST_REAL_TENSOR:
             return shape_only
+    return mode.call(func, args, kwargs)
+
+
+def _indexed(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Index a tensor. Integers on the GPU may index a tensor on the CPU."""
+    if not args[0].is_meta:
+        args = (args[0], mode.with_numbers(args[1]), *args[2:])
     return mode.call(func, args, kwargs)
 
 
@@ -310,6 +367,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("item", "tolist", "__float__", "__int__", "__index__"), _number),
     **dict.fromkeys(("__bool__", "__array__", "numpy"), _value),
     **dict.fromkeys(("allclose", "equal"), _comparison),
+    **dict.fromkeys(("__getitem__", "__setitem__"), _indexed),
     **dict.fromkeys(("__repr__", "__str__", "__format__"), _text),
     **dict.fromkeys(("rand", "randn", "randint", "zeros", "ones", "empty", "full", "arange"), _filled),
 }

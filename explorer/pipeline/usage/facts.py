@@ -19,6 +19,7 @@ Fact = Literal[
     "condition",  # a truth value
     "shape",  # the size of a block
     "count",  # the number of repetitions of an unrolled loop
+    "bits",  # how many bits a number is shifted by
     "items",  # a tuple
     "dtype",  # an element type
     "function",  # called

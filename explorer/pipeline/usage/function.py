@@ -203,6 +203,8 @@ class _Function:
             case ast.FloorDiv() | ast.Mod() | ast.LShift() | ast.RShift():
                 for side in (left, right):
                     self._notes.note(side.atoms, "integer", node)
+                if isinstance(operator, ast.LShift | ast.RShift):
+                    self._notes.note_inputs(right.inputs, "bits", node)
                 return Value("integer", inputs=inputs)
             case ast.Div():
                 for side in (left, right):
