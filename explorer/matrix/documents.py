@@ -231,7 +231,8 @@ def _title(configuration: Configuration, settings: Mapping[str, Scalar], varying
     )
     if text or configuration.config is not None:
         return text or f"config {configuration.config}"
-    return "unchanged" if varying else "default"
+    changes = configuration.edits or configuration.constants or configuration.options
+    return "changed" if changes else "unchanged" if varying else "default"
 
 
 def _line(edit: LineEdit) -> str:

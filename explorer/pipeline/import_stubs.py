@@ -79,7 +79,7 @@ class Absence:
         self.real: list[str] = []
         self.decorators: dict[str, str] = {}
         self.assumed: dict[str, bool] = {}
-        self.given: list[str] = []
+        self.given: dict[str, None] = {}
 
     def describe(self) -> Diagnostic:
         """Return the note that names the missing module and the omissions and assumptions."""
@@ -89,7 +89,7 @@ class Absence:
         if self.decorators:
             parts.append(f"Left out: {_listed([f'@{text}' for text in self.decorators.values()])}.")
         if self.given:
-            parts.append(f"Given, perhaps for launches: {_listed(self.given)}.")
+            parts.append(f"Given, perhaps for launches: {_listed([*self.given])}.")
         for word, value in (("true", True), ("false", False)):
             if names := [name for name, assumed in self.assumed.items() if assumed == value]:
                 parts.append(f"Taken as {word}: {_listed(names)}.")
@@ -126,9 +126,8 @@ class ImportStub(ModuleType):
             return self._decorate(arguments[0])
         if self.__name__.endswith("capability"):
             return answer_about_capability(self.__name__.rpartition(".")[2], arguments)
-        self._absence.given += [
-            f"{_name_of(value)} to {self.__name__}" for value in arguments if _is_kernel(value)
-        ]
+        given = filter(_is_kernel, (*arguments, *options.values()))
+        self._absence.given.update(dict.fromkeys(f"{_name_of(value)} to {self.__name__}" for value in given))
         result = self._derived(f"{self.__name__.removesuffix('(…)')}(…)")
         vars(result)["_options"] = options
         return result
@@ -203,7 +202,8 @@ class ImportStub(ModuleType):
         A decorator that was called with a list of configurations tunes a kernel.
         """
         configs = vars(self).get("_options", {}).get("configs")
-        if _is_kernel(decorated) and configs and all(isinstance(each, Config) for each in configs):
+        is_list = isinstance(configs, list | tuple) and configs and not find_stub([configs])
+        if _is_kernel(decorated) and is_list and all(isinstance(each, Config) for each in configs):
             self._absence.real.append(self.__name__)
             return autotune(configs, key=[])(decorated)
         self._absence.decorators[self.__name__] = f"{self.__name__} of {_name_of(decorated)}"

@@ -177,7 +177,10 @@ def _optional_lines(_file: str, source: str) -> tuple[tuple[int, int, bool], ...
 
 
 def _imports_triton(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Import) and any(each.name == "triton" for each in statement.names)
+    names = [each.name for each in statement.names] if isinstance(statement, ast.Import) else []
+    if isinstance(statement, ast.ImportFrom) and not statement.level:
+        names = [statement.module or ""]
+    return any(each.partition(".")[0] == "triton" for each in names)
 
 
 def _suppresses_import_error(item: ast.withitem) -> bool:

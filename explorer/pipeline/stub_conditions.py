@@ -17,7 +17,7 @@ from triton.runtime.driver import driver
 _CONDITIONS: tuple[tuple[re.Pattern[str], Callable[[GPUTarget], bool]], ...] = tuple(
     (re.compile(words, re.IGNORECASE), is_met)
     for words, is_met in (
-        (r"xpu|npu|cpu|tpu|hpu|mps|musa|intel|ascend", lambda _target: False),
+        (r"(?<![a-z])(?:xpu|npu|cpu|tpu|hpu|mps|musa|intel|ascend)", lambda _target: False),
         (r"alike", lambda _target: True),
         (r"rdna", lambda target: str(target.arch).startswith("gfx1")),
         (r"cdna", lambda target: str(target.arch).startswith("gfx9")),
@@ -28,6 +28,8 @@ _CONDITIONS: tuple[tuple[re.Pattern[str], Callable[[GPUTarget], bool]], ...] = t
         (r"cuda|gpu|version|support|triton|gluon", lambda _target: True),
     )
 )
+#: The words of the last condition are not only about targets.
+_ABOUT_TARGETS = tuple(words for words, _ in _CONDITIONS[:-1])
 
 #: Names of NVIDIA's architectures in the names of conditions, and words that include all later architectures.
 _ARCHITECTURES = re.compile(r"ampere|hopper|blackwell|sm_?(\d{2,3})", re.IGNORECASE)
@@ -54,7 +56,7 @@ def capability_of(target: GPUTarget) -> Capability:
 
 def decides(condition: str) -> bool:
     """Return whether `condition` is a question, and a word in it is about the target."""
-    words = (_ARCHITECTURES, *(words for words, _ in _CONDITIONS))
+    words = (_ARCHITECTURES, *_ABOUT_TARGETS)
     return bool(_ASKS.match(condition)) and any(each.search(condition) for each in words)
 
 

@@ -22,7 +22,8 @@ _LONGEST_TEXT = 100
 #: What the layouts of a pass are for.
 _PURPOSES: dict[Role, str] = {
     "choose layouts of accesses": "The pass chooses the layouts of accesses: the lanes follow the dimension "
-    "of consecutive addresses, and a thread has as many consecutive elements as the addresses allow.",
+    "of consecutive addresses, and a thread has as many consecutive elements as the addresses, the tile and "
+    "accesses of 16 bytes allow.",
     "remove layout conversions": "The pass lets an operation have the layout of the operations that it is "
     "computed from or for, where this saves conversions.",
 }

@@ -78,9 +78,7 @@ def _trials(compilation_id: str) -> Matrix:
 
 
 def trial_configurations(found: Iterable[Finding]) -> tuple[Configuration, ...]:
-    """Return no change, and the different changes of findings, up to the limits of a matrix and of a
-    configuration.
-    """
+    """Return no change, then the different changes of findings, up to the limits of a matrix."""
     different = {msgspec.json.encode(unchanged := Configuration()): unchanged}
     for change in (change for finding in found for change in finding.changes):
         try:

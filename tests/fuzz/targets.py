@@ -24,6 +24,8 @@ from explorer.analysis.graphs.graph import NothingToDraw
 from explorer.analysis.mbarriers import NotEvaluated, execute
 from explorer.analysis.memory.memory_map import map_functions
 from explorer.analysis.memory.tensor_memory import map_tensor_memory
+from explorer.analysis.mlir.launch_offsets import launch_offsets
+from explorer.analysis.mlir.layout_text import layout_text
 from explorer.analysis.mlir.operations import read_functions
 from explorer.analysis.mlir.tensor_registers import live_ranges
 from explorer.analysis.pipelining import read_loops
@@ -128,6 +130,10 @@ _LANGUAGE_FOLDERS = {
 }
 
 
+def _launch_offsets(text: str) -> object:
+    return launch_offsets(read_functions(text), {"n": 1000, "stride": 8}, (4,))
+
+
 def _static_work(text: str) -> object:
     return static_work(text, "add_kernel", (4,), {}, find_hardware("cuda:90"))
 
@@ -138,6 +144,8 @@ TARGETS = (
     Target("mlir_live_ranges", _on_text(lambda text: live_ranges(text, {})), _MLIR, _NESTED),
     Target("memory_map", _on_text(_memory_map), ("allocation",), _NESTED),
     Target("tensor_memory", _on_text(lambda text: map_tensor_memory(text, ())), _MLIR, _NESTED),
+    Target("launch_offsets", _on_text(_launch_offsets), _MLIR, _NESTED),
+    Target("layout_text", _on_text(layout_text), _MLIR),
     Target(
         "static_work",
         _on_text(_static_work),

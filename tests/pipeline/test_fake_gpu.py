@@ -185,6 +185,14 @@ def test_a_tensor_of_one_integer_is_a_number_where_a_size_is_asked_for(gpu):
     assert [number.value for number in gpu.assumed.values()] == [128]
 
 
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_an_assumed_index_that_a_tensor_does_not_have_needs_a_value(gpu, device):
+    unknown = torch.empty(1, dtype=torch.int32, device="cuda")[0]
+    with pytest.raises(NeedsValue):
+        torch.zeros(8, 4, device=device)[unknown]
+    assert gpu.assumed == {}
+
+
 def test_tensors_of_different_shapes_are_not_equal(gpu):
     assert not torch.equal(torch.empty(4, device="cuda"), torch.tensor(1.0, device="cuda"))
     with pytest.raises(NeedsValue):

@@ -123,7 +123,9 @@ def test_a_launch_passes_the_answer_of_a_condition_of_a_missing_module(condition
     assert f"Taken as true: absent_a.{condition.split('(')[0]}" in notes(found["cuda:90"])[0].message
 
 
-@pytest.mark.parametrize("name", ["gpu_blocks", "is_causal", "cuda_count()"])
+@pytest.mark.parametrize(
+    "name", ["gpu_blocks", "is_causal", "cuda_count()", "has_output_bias", "is_supported"]
+)
 def test_a_launch_does_not_pass_a_missing_value_that_is_no_condition_about_the_target(name):
     found = loaded(f"import absent_a\nkernel[(1,)](x, absent_a.{name}, BLOCK=64)\n")
     assert f"needs absent_a.{name.split('(')[0]}" in errors(found)[0].message
@@ -202,6 +204,14 @@ def test_a_missing_decorator_with_configurations_tunes_the_kernel():
     assert found.launches[0].recorded.options["num_warps"] == 8
     assert len(found.kernels[0].info.configs) == 2
     assert "Taken from Triton: absent_a.tune(…)" in notes(found)[0].message
+
+
+def test_a_missing_decorator_with_missing_configurations_is_left_out():
+    decorator = "import absent_a\n@absent_a.tune(configs=absent_a.configs())\n@triton.jit"
+    found = load(HEAD.replace("@triton.jit", decorator) + "kernel[(1,)](x, 16, 64)\n", HOPPER)
+    assert errors(found) == []
+    assert "Left out: @absent_a.tune(…) of kernel." in notes(found)[0].message
+    assert "Taken" not in notes(found)[0].message
 
 
 @pytest.mark.parametrize(

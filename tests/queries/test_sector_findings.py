@@ -105,7 +105,8 @@ def test_the_strides_of_the_launch_decide_the_sectors(compile_source, query_serv
     assert (" = " in load["words"].partition(". ")[2]) == (not is_bound)
     found = json.loads(query_service.answer(findings.QUERY, (record,), {}))["findings"]
     wasted = [each for each in found if each["rule"] == "sectors"]
-    assert len(wasted) == (share < 0.5)
+    # The remainders are two elements, which cannot fill a sector.
+    assert len(wasted) == (share < 0.5 and together["sectors"] > 1)
     for each in wasted:
         assert ("at least" in each["text"]) == is_bound
         assert ("with this launch's `stride` = " in each["text"]) == (not is_bound)
@@ -126,3 +127,39 @@ def test_copies_of_an_access_have_one_finding(compile_source, query_service):
     found = json.loads(query_service.answer(findings.QUERY, (record,), {}))["findings"]
     accesses = [(each["rule"], each["source_line"]) for each in found if each["source_line"] == 10]
     assert accesses == [("sectors", 10)]
+
+
+FIRST_LOAD = "tl.load(x + offsets, mask=mask)"
+
+
+@pytest.mark.parametrize(
+    ("load", "rules"),
+    [
+        # One element for all, and elements in descending order.
+        ("tl.load(x + offsets // 4096, mask=mask)", []),
+        ("tl.load(x + n - 1 - offsets, mask=mask)", ["narrow_accesses"]),
+    ],
+)
+def test_elements_that_are_not_apart_are_not_said_to_be(compile_source, query_service, load, rules):
+    record = compile_source(changed(ADD, {FIRST_LOAD: load}))
+    found = json.loads(query_service.answer(findings.QUERY, (record,), {}))["findings"]
+    assert [each["rule"] for each in found] == rules
+    assert not any("apart" in each["cause"] + each["advice"] for each in found)
+
+
+def test_the_share_of_an_access_has_the_bytes_of_its_copies(compile_source, query_service):
+    loop = (
+        "    for turn in tl.static_range(32):\n        total += tl.load(x + turn * n + 1 + offsets, mask)\n"
+    )
+    changes = {f"{FIRST_LOAD} +": "0.0 +", "    tl.store": f"{loop}    tl.store"}
+    record = compile_source(changed(ADD, changes))
+    found = json.loads(query_service.answer(findings.QUERY, (record,), {}))["findings"]
+    (narrow,) = (each for each in found if each["rule"] == "narrow_accesses")
+    assert (narrow["severity"], narrow["cost"]) == ("warning", None)
+
+
+def test_the_pointer_of_a_buffer_is_part_of_an_offset(compile_source, query_service):
+    record = compile_source(changed(ADD, {FIRST_LOAD: "tl.load(x + 1 + offsets, mask=mask)"}), "hip:gfx942")
+    loads = json.loads(query_service.answer(layouts.QUERY, (record,), {}))["accesses"][:2]
+    assert {each["operation"] for each in loads} == {"amdg.buffer_load"}
+    assert [(each["shift"], each["multiple"]) for each in loads] == [(1024, 1), (1024, 4)]

@@ -3,7 +3,7 @@
 In: the functions of TTIR or TTGIR, the values of the integer arguments, and the grid. Out: the offsets of
 each load and store from its tensor, in elements, in the first program and the first turn of each loop. There
 are none where memory, a condition or an operation that is not listed here decides an offset, or where a
-factor of an index depends on the program or the turn.
+factor of an index depends on the program or the turn. Integers do not overflow here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from explorer.analysis.mlir.operations import Function, Operation
 
 _POINTER_ARGUMENT = re.compile(r"(%[\w$.-]+): !tt\.ptr<")
 _CONSTANT = re.compile(r"arith\.constant (?:dense<)?(-?\d{1,19})>? ?:")
-_MADE = re.compile(r"tt\.make_range \{end = (\d+) : i32, start = (\d+) : i32\}")
+_MADE = re.compile(r"tt\.make_range \{end = (\d{1,10}) : i32, start = (\d{1,10}) : i32\}")
 _AXIS_OF_GRID = re.compile(r"tt\.get_(?:program_id|num_programs) (x|y|z)\b")
 _AXIS = re.compile(r"\{axis = (\d+) : i32\}")
 _SHAPE = re.compile(r"tensor<((?:\d+x)+)")
@@ -36,8 +36,9 @@ _MOST_ROUNDS = 8
 class Numbers:
     """The numbers of a tensor in row-major order. The shape () is one number, for all elements.
 
-    In other programs and turns, all numbers are larger or smaller by a multiple of `step`. `names` are the
-    arguments that decide the distances between the numbers, or move them from 0.
+    In other programs and turns, each number differs by a multiple of `step`: by the same as the others, but
+    for minima, quotients and the like. `names` are the arguments that decide the distances between the
+    numbers, or move them from 0.
     """
 
     shape: tuple[int, ...]
@@ -56,18 +57,22 @@ def launch_offsets(
         if function.operation.text.startswith("tt.func public "):
             known = _Launch(function, arguments, grid).known
             for each in function.operations:
-                if is_global_access(each.name) and (offsets := known.get(_pointer(each))):
+                if is_global_access(each.name) and (offsets := _offsets(each, known)):
                     found[each.line] = offsets
     return found
 
 
-def _pointer(access: Operation) -> str:
-    """Return the operand that has the place of each element."""
-    index = 0
+def _offsets(access: Operation, known: Mapping[str, Numbers]) -> Numbers | None:
+    """Return the offsets of the elements of an access from the tensor."""
+    first, last = 0, 1
     if ".buffer_" in access.name:
         # The pointer of the buffer comes before the offsets: `%value, %pointer[%offsets]`.
-        index = access.text.partition(f"{access.name} ")[2].partition("[")[0].count("%")
-    return access.operands[index] if index < len(access.operands) else ""
+        last = access.text.partition(f"{access.name} ")[2].partition("[")[0].count("%") + 1
+        first = last - 2
+    found = [known.get(each) for each in access.operands[max(first, 0) : last]]
+    if len(found) == 2 and found[0] and found[1]:
+        return _combined("tt.addptr", operator.add, found[0], found[1])
+    return found[0] if len(found) == 1 else None
 
 
 class _Launch:
@@ -78,7 +83,10 @@ class _Launch:
         self._grid = grid
         self._left = _MOST_ELEMENTS
         self._given = {
-            f"%{name}": Numbers((), (value,), 0, frozenset({name})) for name, value in arguments.items()
+            f"%{name}": Numbers((), (value,), 0, frozenset({name}))
+            for name, value in arguments.items()
+            # A constexpr is no argument here, and a value of the kernel can have its name.
+            if f"%{name}:" in function.operation.text
         }
         self._given |= {
             name: Numbers((), (0,)) for name in _POINTER_ARGUMENT.findall(function.operation.text)
@@ -97,8 +105,8 @@ class _Launch:
 
     def _read(self, operation: Operation) -> None:
         if operation.name == "scf.for":
-            variable, *carried = operation.regions[0].blocks[0].arguments
-            low, _, step = (self.known.get(each) for each in operation.operands[:3])
+            variable, *carried = _arguments(operation) or [""]
+            low, _, step = [*(self.known.get(each) for each in operation.operands), None, None, None][:3]
             if low and step and not step.step:
                 self.known[variable] = replace(low, step=gcd(low.step, step.values[0]))
             for argument, initial in zip(carried, operation.initial, strict=False):
@@ -115,9 +123,11 @@ class _Launch:
         """Return the carried values that a turn moves otherwise than it was assumed."""
         changed: dict[str, int | None] = {}
         for each in self._operations:
-            block = each.regions[0].blocks[0] if each.name == "scf.for" else None
-            yielded = block.operations[-1].operands if block and block.operations else ()
-            for argument, value in zip(block.arguments[1:] if block else (), yielded, strict=False):
+            if each.name != "scf.for" or not each.regions or not each.regions[0].blocks:
+                continue
+            operations = each.regions[0].blocks[0].operations
+            yielded = operations[-1].operands if operations else ()
+            for argument, value in zip(_arguments(each)[1:], yielded, strict=False):
                 if before := self.known.get(argument):
                     moved = _difference(before, self.known.get(value))
                     if moved is None or (moved % before.step if before.step else moved):
@@ -148,9 +158,16 @@ class _Launch:
             axis = int(match[1])
             return replace(first, shape=(*first.shape[:axis], 1, *first.shape[axis:]))
         if operation.name == "tt.broadcast":
-            return _broadcast(first, tuple(map(int, _SHAPE.findall(text)[-1].split("x")[:-1])), self._left)
+            shapes = _SHAPE.findall(text) or [""]
+            return _broadcast(first, tuple(map(int, shapes[-1].split("x")[:-1])), self._left)
         combine = _COMBINED.get(operation.name)
         return _combined(operation.name, combine, first, others[0]) if combine and len(others) == 1 else None
+
+
+def _arguments(loop: Operation) -> Sequence[str]:
+    """Return the variable of a loop and its carried values."""
+    blocks = loop.regions[0].blocks if loop.regions else ()
+    return blocks[0].arguments if blocks else ()
 
 
 def _difference(before: Numbers, after: Numbers | None) -> int | None:
@@ -164,6 +181,8 @@ def _difference(before: Numbers, after: Numbers | None) -> int | None:
 def _broadcast(numbers: Numbers, shape: tuple[int, ...], most: int) -> Numbers | None:
     if not numbers.shape or prod(shape) > most or len(shape) != len(numbers.shape):
         return None if numbers.shape else numbers
+    if any(before not in (1, after) for before, after in zip(numbers.shape, shape, strict=True)):
+        return None
     values = list(numbers.values)
     for axis in reversed(range(len(shape))):
         if numbers.shape[axis] != shape[axis]:
@@ -207,6 +226,8 @@ def _step(name: str, first: Numbers, second: Numbers) -> int:
         return gcd(
             first.step * gcd(*second.values), second.step * gcd(*first.values), first.step * second.step
         )
+    if name in ("arith.minsi", "arith.maxsi") and not first.shape and not second.shape:
+        return gcd(first.step, second.step, first.values[0] - second.values[0])
     if name == "arith.remsi" and not second.step and min(first.values) >= 0:
         return gcd(first.step, *second.values)
     if name == "arith.divsi" and len({*second.values}) == 1 and not second.step:

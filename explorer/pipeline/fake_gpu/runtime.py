@@ -287,7 +287,9 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
     def call_without_grid(self: Any, *args: Any, **kwargs: Any) -> Any:
         if sources := absent_sources(self):
             allowed = f"{sources[0]} is not available, and would allow it"
-            raise NeedsModule(f"{self.__name__} is called without a grid. {allowed}.")
+            error = NeedsModule(f"{self.__name__} is called without a grid. {allowed}.")
+            error.stops_launch = True
+            raise error
         return call(self, *args, **kwargs)
 
     return [

@@ -98,7 +98,7 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped 
         try:
             numbers = tuple(self.with_numbers(value) for value in args)
             return self.on_meta(func, numbers, {key: self.with_numbers(each) for key, each in kwargs.items()})
-        except (NotImplementedError, RuntimeError):
+        except (NotImplementedError, RuntimeError, IndexError):
             self.assumed.clear()
             self.assumed.update(assumed)
             needs_value(f"the content of a tensor, for {getattr(func, '__name__', 'an operation')}")
@@ -341,9 +341,17 @@ def _filled(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[st
 
 def _indexed(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Index a tensor. Integers on the GPU may index a tensor on the CPU."""
-    if not args[0].is_meta:
-        args = (args[0], mode.with_numbers(args[1]), *args[2:])
-    return mode.call(func, args, kwargs)
+    if args[0].is_meta:
+        return mode.call(func, args, kwargs)
+    assumed = dict(mode.assumed)
+    try:
+        return mode.call(func, (args[0], mode.with_numbers(args[1]), *args[2:]), kwargs)
+    except IndexError:
+        if mode.assumed == assumed:
+            raise
+        mode.assumed.clear()
+        mode.assumed.update(assumed)
+        needs_value("the content of a tensor, for an index")
 
 
 def _copy(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

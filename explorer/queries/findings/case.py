@@ -198,6 +198,14 @@ class Case:
             for each in self.layouts.accesses
         }
 
+    @cached_property
+    def moved_by_place(self) -> Counter[tuple[int, ...]]:
+        """The same bytes, by the place of the access: the bytes of all copies of an access."""
+        moved: Counter[tuple[int, ...]] = Counter()
+        for each in self.layouts.accesses:
+            moved[self.place(each)] += self.moved_bytes[each.line]
+        return moved
+
     def in_loop(self, line: int) -> bool:
         """Return whether a line of TTGIR is in an innermost loop."""
         return any(first < line < last for first, last in self.loops)

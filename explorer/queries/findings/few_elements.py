@@ -21,8 +21,8 @@ _LARGE_SHARE = 0.25
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for the access that moves the most bytes, if its tile is too small for the threads."""
     warps = case.options.get("num_warps")
-    moved = case.moved_bytes
-    access = max(case.accesses, key=lambda each: moved[each.line], default=None)
+    moved = case.moved_by_place
+    access = max(case.accesses, key=lambda each: moved[case.place(each)], default=None)
     if access is None or access.layout is None or not isinstance(warps, int) or warps == 1:
         return
     _, held = possible_bytes(case, access)
@@ -30,17 +30,18 @@ def find(case: Case) -> Iterator[Finding]:
         not 0 < held < LANE_ACCESS_BYTES
         or access.lane_bytes != held
         or is_apart(access)
-        or moved[access.line] < _LARGE_SHARE * sum(moved.values())
+        or moved[case.place(access)] < _LARGE_SHARE * moved.total()
     ):
         return
-    threads = warps * case.target.device.multiprocessor.warp_size
+    blocks = case.options.get("num_ctas")
+    threads = warps * case.target.device.multiprocessor.warp_size * (blocks if isinstance(blocks, int) else 1)
     shape = tuple(case.layouts.layouts[access.layout].shape)
     elements = math.prod(shape)
     line = case.source_line(access.line)
     yield Finding(
         rule="few_elements",
         severity="note",
-        text=f"A thread moves only {counted(held, 'byte')} by {code(access.operation)}: its tile has "
+        text=f"A thread moves only {counted(held, 'byte')} by {code(access.operation)}: the tile has "
         f"{counted(elements, 'element')} for {threads} threads.",
         evidence=(
             Value("bytes of a thread", held, "B", "modelled"),

@@ -52,7 +52,7 @@ def _advice(case: Case, access: AccessRow, limit: str) -> str:
         return "Use a bound that is divisible by 16, or leave the mask out where the tile is always full."
     if limit == "contiguity":
         apart = distance(access)
-        if apart is not None and apart != 1:
+        if apart is not None and abs(apart) > 1:
             return f"In this launch, neighboring elements are {abs(apart):,} elements apart. {MOVE_TOGETHER}"
         promise = "; `tl.max_contiguous` states what the compiler cannot prove" if apart == 1 else ""
         return (
@@ -117,7 +117,7 @@ def known_multiples(
         each
         for each in accesses
         if not ("divisibility" in each.limits and (_is_no_multiple(each) or _unaligned(case, each)))
-        and not ("contiguity" in each.limits and (distance(each) or 1) != 1)
+        and not ("contiguity" in each.limits and distance(each) not in (None, 1))
     ]
     needed = max((each.allowed.get("instruction", 1) for each in accesses), default=1)
     possible = {

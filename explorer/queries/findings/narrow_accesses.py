@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from explorer.analysis.layouts.global_access import bytes_of_element
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import fewer_warps, larger_blocks, without_masks
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
-from explorer.queries.findings.multiples import cause_and_advice, known_multiples, possible_bytes
+from explorer.queries.findings.multiples import cause_and_advice, distance, known_multiples, possible_bytes
 from explorer.queries.findings.sectors import is_apart
 from explorer.queries.layout_accesses import AccessRow
 from explorer.queries.why_facts import code, counted
@@ -21,7 +20,7 @@ _SMALL_SHARE = 0.05
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield a finding for each access that is narrower than the data of a thread allows."""
-    moved = {each.line: _moved_bytes(case, each) for each in case.accesses}
+    moved = case.moved_by_place
     for each in case.without_copies(case.accesses, _cost):
         possible, held = possible_bytes(case, each)
         if (
@@ -29,12 +28,13 @@ def find(case: Case) -> Iterator[Finding]:
             or each.lane_bytes >= possible
             or "instruction" in each.limits
             or is_apart(each)
+            or distance(each) == 0  # the elements are one element of the tensor
         ):
             continue
         line = case.source_line(each.line)
         cause, advice = cause_and_advice(case, each)
-        # Outside of loops, the share is the most: accesses in loops move their bytes in each turn.
-        share = moved[each.line] / sum(moved.values())
+        # Outside of loops, the share is the most: a loop with unknown bounds counts as one turn.
+        share = moved[case.place(each)] / moved.total()
         is_small = share < _SMALL_SHARE and not case.in_loop(each.line)
         yield Finding(
             rule="narrow_accesses",
@@ -76,8 +76,3 @@ def _changes(case: Case, access: AccessRow, line: int) -> Iterator[Change]:
 
 def _shape(case: Case, access: AccessRow) -> tuple[int, ...]:
     return () if access.layout is None else tuple(case.layouts.layouts[access.layout].shape)
-
-
-def _moved_bytes(case: Case, access: AccessRow) -> int:
-    """Return the bytes of the tensor of an access."""
-    return math.prod(_shape(case, access)) * bytes_of_element(access.element)

@@ -60,7 +60,7 @@ def find(case: Case) -> Iterator[Finding]:
         ),
         cause=cause,
         cost=Cost(1 - found.share, "places for warps", "modelled"),
-        # Measured on an H200: with more blocks, a smaller tile is slower as often as faster.
+        # Measured on an H200: with three blocks, a smaller tile was slower.
         changes=(
             *(stages(case, more=False) if any(each.unit == "bytes" for each in limiting) else ()),
             *smaller_blocks(case, of_loops=True),

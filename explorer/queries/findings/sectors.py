@@ -6,9 +6,11 @@ uses a small part is a matter of their width.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from explorer.analysis.mlir.moved_values import moved_values
+from explorer.model.hardware import SECTOR_BYTES
 from explorer.queries.findings.case import Case
 from explorer.queries.findings.changes import larger_blocks, line_changes
 from explorer.queries.findings.finding import Change, Cost, Finding, Value
@@ -89,7 +91,7 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
         )
     if access.launch_values is not None:
         apart = [abs(each) for each in access.distances if each]
-        if not apart:
+        if not apart or None in access.distances:
             return "Neighboring elements of the tile have no regular distance in memory.", MOVE_TOGETHER
         return f"Neighboring elements of the tile are at least {min(apart):,} elements apart.", MOVE_TOGETHER
     advice = "Make the dimension with a stride of 1 the innermost dimension of the tile."
@@ -101,8 +103,16 @@ def _cause(case: Case, access: AccessRow) -> tuple[str, str]:
 
 
 def is_apart(access: AccessRow) -> bool:
-    """Return whether all instructions of an access together use less of the sectors than a good access."""
-    return _share(access) < GOOD_SHARE
+    """Return whether all instructions of an access together use less of the sectors than a good access.
+
+    If the elements of the tile are few, such as one for all, they cannot fill their sectors.
+    """
+    together = access.together
+    return (
+        together is not None
+        and together.share < GOOD_SHARE
+        and together.sectors > math.ceil(together.used_bytes / SECTOR_BYTES)
+    )
 
 
 def _share(access: AccessRow) -> float:
