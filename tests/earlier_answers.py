@@ -11,7 +11,9 @@ COUNTED_LATER = {"lines_added", "lines_removed", "operations_added", "operations
 #: Fields of a diff that say which lines these are.
 COUNTED_LINES = {"runs", "moves"}
 #: Fields that were replaced because their values were wrong.
-REPLACED = {"innermost", "loop"}
+REPLACED = {"innermost", "limit", "loop"}
+#: Lists of rows with names, which can have more rows later.
+WITH_LATER_ROWS = {"resources"}
 #: Fields with the words and the drawing of a graph.
 DRAWN = {"label", "dot"}
 
@@ -19,6 +21,11 @@ DRAWN = {"label", "dot"}
 def read_zip(data):
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _has_rows(now, before):
+    rows = {row["name"]: row for row in now}
+    return all(contains(rows[row["name"]], row) for row in before)
 
 
 def contains(now, before, *, is_reworded=False):
@@ -31,6 +38,7 @@ def contains(now, before, *, is_reworded=False):
             name in OF_THIS_MACHINE | REPLACED | DRAWN
             or (name in COUNTED_LATER and (value is None or now[name] <= value))
             or (name in COUNTED_LINES and "lines_added" in before)
+            or (name in WITH_LATER_ROWS and isinstance(value, list) and _has_rows(now[name], value))
             or (name in now and contains(now[name], value, is_reworded=is_reworded))
             for name, value in before.items()
         )

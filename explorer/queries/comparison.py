@@ -399,7 +399,6 @@ def _needs(record: Record) -> dict[str, Any]:
     if resources is None:
         return {}
     needs = msgspec.structs.asdict(ResourcesDocument.of(resources, record.request.target))
-    needs["limiter"] = needs.pop("limited_by")  # all resources that prevent the next block
     fitting = occupancy_of(resources, record.request.target)
     return needs | {"resident_blocks": fitting.blocks_per_multiprocessor if fitting else None}
 

@@ -74,7 +74,7 @@ def test_the_limit_of_the_occupancy_has_its_number_on_both_sides(client, compari
     by_name = {row["name"]: row for row in comparison["resources"]}
     for side in ("before", "after"):
         index = client.get(f"/api/v1/compilations/{comparison[side]['id']}").get_json()
-        assert by_name["limiter"][side] == index["resources"]["limited_by"]
+        assert by_name["limited_by"][side] == index["resources"]["limited_by"]
         blocks = by_name["resident_blocks"][side]
         assert blocks == index["resources"]["occupancy"] * 64 / index["resources"]["warps"]
 

@@ -45,7 +45,7 @@ const COMPARED = [
     show: (/** @type {number} */ value) => `${Math.round(value * 100)} %`,
     rare: false,
   },
-  { name: "limiter", title: "Occupancy is limited by", show: String, rare: false },
+  { name: "limited_by", title: "Occupancy is limited by", show: String, rare: false },
   { name: "resident_blocks", title: "Blocks that fit on a multiprocessor", show: String, rare: false },
   ...FACTS,
 ];
@@ -55,6 +55,8 @@ const COMPARED = [
  * @returns {{title: string, show: (value: unknown) => string} | null} null: the fact has no row
  */
 export function comparedFact({ name, before, after }) {
+  // One of the resources in `limited_by`.
+  if (name === "limiter") return null;
   const fact = COMPARED.find((each) => each.name === name);
   if (!fact) return { title: name.replaceAll("_", " "), show: literal };
   if (fact.rare && !before && !after) return null;
