@@ -6,7 +6,7 @@
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { LayoutGroup } from "./layouts/document.js"
- * @import { LayoutRow, LayoutsDocument, SharedAccess } from "../core/types.js"
+ * @import { LayoutsDocument, SharedAccess } from "../core/types.js"
  * @import { Told } from "./layouts/pictures.js"
  */
 import { api } from "../core/api.js";
@@ -336,15 +336,17 @@ class LayoutsPane extends PicturePane {
   }
 
   /**
-   * Why a layout of registers was chosen: of an access, if one has it.
+   * Why a layout of registers was chosen: of an access or a matrix product, if one has it.
    * @param {LayoutsDocument} document @param {LayoutGroup} group
    */
   whyLayout(document, { row, rows }) {
     if (row.memory !== "registers") return nothing;
-    const access = document.accesses.find(
-      ({ layout }) => layout !== null && rows.includes(/** @type {LayoutRow} */ (document.layouts[layout])),
-    );
-    const line = access?.line ?? row.values[0]?.[1];
+    const users = [
+      ...document.accesses.map(({ line, layout }) => ({ line, layouts: [layout] })),
+      ...document.matrix_products.map(({ line, operands }) => ({ line, layouts: operands })),
+    ];
+    const user = users.find(({ layouts }) => rows.some(({ index }) => layouts.includes(index)));
+    const line = user?.line ?? row.values[0]?.[1];
     return line ? this.why(document, line, "Why this layout?") : nothing;
   }
 
