@@ -275,7 +275,8 @@ def test_a_barrier_without_a_race_is_explained_by_the_pair_of_the_compiler(compi
     record = compile_source(find_example("matmul_descriptors").source, "cuda:90", triton)
     documents = [ask(record, "ptx", number) for number in lines_with(record, "ptx", BARRIER)]
     pairs = [fact for each in documents for fact in said(each, "the compiler, it orders this pair")]
-    assert any(
+    # Triton 3.6 places no such barrier.
+    assert (triton != "3.6.0") == any(
         "`ttng.warp_group_dot`" in fact["text"] and "_tma_copy_global_to_local` in line" in fact["text"]
         for fact in pairs
     )
