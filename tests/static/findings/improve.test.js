@@ -93,7 +93,9 @@ test("trials and runs that are under way when the page is closed are canceled", 
   const trying = verdicts(start);
   const hide = (/** @type {boolean} */ persisted) =>
     dispatchEvent(Object.assign(new Event("pagehide"), { persisted }));
-  while (!started.includes("k-loop:interpreter")) await new Promise(setImmediate);
+  const isRun = () => started.includes("k-loop:interpreter");
+  for (let turn = 0; turn < 10_000 && !isRun(); turn += 1) await new Promise(setImmediate);
+  assert.ok(isRun());
   hide(true); // the browser keeps the page to show it again
   const canceled = () => started.filter((each) => each.startsWith("cancel"));
   assert.deepEqual(canceled(), []);
